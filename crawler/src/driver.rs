@@ -8,6 +8,7 @@ mod ended;
 mod faults;
 mod job;
 mod lists;
+mod look;
 mod many;
 mod messages;
 mod names;
@@ -29,6 +30,7 @@ pub use self::{
     faults::Faults,
     job::session_site,
     lists::UserLists,
+    look::look_at_site,
     many::crawl_all,
     messages::{MessageKind, MessageSink, Messenger},
     names::{Named, find_state, forget_names, names_file_in, names_of_site, site_of_start},

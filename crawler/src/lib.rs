@@ -21,6 +21,7 @@ pub mod survey;
 pub mod why;
 
 pub mod notify;
+pub mod served;
 
 pub mod build;
 pub mod diff;

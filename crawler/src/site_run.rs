@@ -21,7 +21,7 @@ use tokio::{
 
 pub use self::{
     last_session::{LastSession, SessionRecord},
-    notifier::{EndOfSession, Notifier, NotifierConfig},
+    notifier::{Announce, EndOfSession, Notifier, NotifierConfig},
     opening::Opened,
     outcome::SessionError,
     status::{LastEnd, SiteStatus, StatusReport, Zone},

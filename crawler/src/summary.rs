@@ -30,6 +30,7 @@ use crate::{
     outcome::SessionOutcome,
     publish::{PublishError, Published},
     report::Report,
+    served::ServedReport,
     site::Site,
     site_run::{CrawlError, CrawlFacts, SessionError},
 };
@@ -92,6 +93,8 @@ pub struct Surroundings {
     pub is_without_links: bool,
     /// An earlier set was restored.
     pub is_restored: bool,
+    /// Nothing was made: the set was looked at where it is served.
+    pub is_look: bool,
     /// The session continued a crawl.
     pub resumed: bool,
     /// A set was published there before.
@@ -177,6 +180,16 @@ impl Summary {
     /// Takes the counts of the extensions of the set.
     pub fn set_extensions(&mut self, counts: ExtensionCounts) {
         self.set.extensions = counts;
+    }
+
+    /// What is served of the set; `None`: nobody looked.
+    pub fn served(&self) -> Option<&ServedReport> {
+        self.set.served.as_ref()
+    }
+
+    /// Takes what is served of the set.
+    pub fn set_served(&mut self, served: Option<ServedReport>) {
+        self.set.served = served;
     }
 
     /// When the passing of time changes the published set.

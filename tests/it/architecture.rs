@@ -130,7 +130,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
-const MODULES: [(&str, &[&str]); 46] = [
+const MODULES: [(&str, &[&str]); 47] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     (
@@ -150,6 +150,7 @@ const MODULES: [(&str, &[&str]); 46] = [
             "retry_after",
             "schedule",
             "seeds",
+            "served",
             "site",
             "site_run",
             "storage",
@@ -182,7 +183,7 @@ const MODULES: [(&str, &[&str]); 46] = [
         "summary",
         &[
             "build", "config", "export", "human", "notes", "notify", "outcome", "page", "publish",
-            "report", "robots", "seeds", "site", "site_run", "url_key", "view",
+            "report", "robots", "seeds", "served", "site", "site_run", "url_key", "view",
         ],
     ),
     // One session of a site, from the open state to how it ended.
@@ -208,6 +209,7 @@ const MODULES: [(&str, &[&str]); 46] = [
             "robots",
             "scope",
             "seeds",
+            "served",
             "site",
             "storage",
             "store",
@@ -302,7 +304,15 @@ const MODULES: [(&str, &[&str]); 46] = [
     (
         "notify",
         &[
-            "client", "config", "human", "machine", "publish", "robots", "site", "store", "url_key",
+            "client", "config", "human", "machine", "publish", "served", "site", "store", "url_key",
+        ],
+    ),
+    // It sends requests through functions that it is given.
+    (
+        "served",
+        &[
+            "check", "client", "human", "machine", "page", "publish", "robots", "store", "url_key",
+            "view",
         ],
     ),
     // It reads files and sends no request.
@@ -814,17 +824,17 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 42] = [
-    ("cli", 11_400),
-    ("cli/commands", 5_050),
+    ("cli", 11_550),
+    ("cli/commands", 5_200),
     ("cli/settings", 3_950),
     ("cli/args", 1_050),
-    ("crawler", 55_050),
+    ("crawler", 55_900),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_850),
-    ("crawler/publish", 5_700),
+    ("crawler/publish", 5_800),
     ("crawler/store", 3_200),
     ("crawler/client", 3_000),
-    ("crawler/driver", 2_250),
+    ("crawler/driver", 2_450),
     ("crawler/fetch", 2_150),
     ("crawler/build", 1_900),
     ("crawler/check", 1_550),
@@ -833,14 +843,14 @@ const CEILINGS: [(&str, usize); 42] = [
     ("crawler/fleet/catalogue", 1_400),
     ("crawler/fleet/session", 550),
     ("crawler/html", 1_450),
-    ("crawler/site_run", 1_300),
+    ("crawler/site_run", 1_400),
     ("crawler/url_key", 1_300),
     ("crawler/repeats", 1_250),
     ("crawler/verdict", 1_200),
     ("crawler/export", 1_150),
     ("crawler/notify", 1_150),
     ("crawler/site_report", 1_150),
-    ("crawler/summary", 1_100),
+    ("crawler/summary", 1_150),
     ("crawler/why", 1_100),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 900),

@@ -112,6 +112,7 @@ fn every_result_as_json_has_a_schema() {
         "crawl URL --json --discover links --rate unlimited --output out --state state",
         "build --base-url URL urls.txt --json --output built",
         "check out --json",
+        "check URL --served --json --state state",
         "audit URL --json --state state --sitemap out --rate unlimited",
         "diff out built --json",
         "status --json --state state",
@@ -132,6 +133,7 @@ fn every_result_as_json_has_a_schema() {
         assert!(!ran.stdout.is_empty(), "{line}: {}", ran.stderr);
         let name = match line.split(' ').next() {
             Some("report") if line.contains("--ndjson") => "report-rows",
+            Some("check") if line.contains("--served") => "served",
             name => name.expect("a command"),
         };
         let printed = generate(&bench, &["schema", name]).expect_code(0).stdout;

@@ -131,7 +131,7 @@ const LAST_PUBLISH: &str = "arpent_site_last_publish_timestamp_seconds{site=\"do
 
 #[test]
 fn a_crawl_is_counted_during_and_after() {
-    let bench = Bench::new();
+    let bench = Bench::new().reading_back();
     let (asked, is_asked) = mpsc::channel();
     let (release, is_released) = mpsc::channel::<()>();
     let is_released = Mutex::new(is_released);
@@ -184,6 +184,8 @@ fn a_crawl_is_counted_during_and_after() {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let age = now.expect("a time").as_secs_f64() - time;
     assert!((0.0..3_600.0).contains(&age), "{age}");
+    // The set is nowhere served.
+    assert_eq!(after.get("arpent_site_served{site=\"docs\"}"), Some(0.0));
     check_documents(&after.names());
     stop(watched.daemon);
 

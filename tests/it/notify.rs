@@ -3,6 +3,7 @@
 mod engines;
 mod hooks;
 mod robots_lines;
+mod served;
 
 use std::{
     fs,

@@ -37,6 +37,16 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "N|all", help_heading = "URLs")]
     pub(crate) pages: Option<String>,
 
+    /// Compare what sites serve with the sets that arpent published
+    ///
+    /// arpent reads the index, the files that changed and some of the others, and looks for the Sitemap lines of robots.txt.
+    #[arg(
+        long,
+        conflicts_with_all = ["pages", "base_url", "robots", "baseline"],
+        help_heading = "URLs"
+    )]
+    pub(crate) served: bool,
+
     #[command(flatten)]
     pub(crate) settings: SettingOptions<CHECK>,
 }
@@ -64,13 +74,14 @@ const EXAMPLES: &str = "\
 Examples:
   arpent check sitemap.xml
   arpent check sitemaps/https_www.example.com --format github
-  arpent check https://www.example.com/sitemap.xml --pages 20";
+  arpent check https://www.example.com/ --served";
 
 /// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
   0    no errors (with --fail-on warning no warnings either)
-  1    errors (with --fail-on warning also warnings); a sitemap whose status is not 200 is an error
+  1    errors (with --fail-on warning also warnings); a sitemap whose status is not 200 is an error; with --served, a set that is
+       not served
   2    wrong usage, or a file could not be read
   5    a URL or robots.txt of its host did not answer, or a host accepts no requests now
   130  stopped by SIGINT (143: SIGTERM)

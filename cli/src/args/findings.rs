@@ -24,6 +24,6 @@ pub(crate) struct FindingArgs {
     pub(crate) baseline: Option<PathBuf>,
 
     /// Print N findings of one kind per file, and count the others
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_REPEATS)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_REPEATS, hide_short_help = true)]
     pub(crate) repeats: u64,
 }

@@ -43,6 +43,7 @@ pub(crate) enum JsonResult {
     Build,
     Publish,
     Check,
+    Served,
     Audit,
     Diff,
     Init,

@@ -5,6 +5,7 @@ use crate::settings::options::{NOTIFY, Typed};
 
 /// Arguments of `arpent notify`.
 #[derive(Debug, Default, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each switch")]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct NotifyArgs {
     /// Published sites, as they were given to arpent crawl
@@ -20,6 +21,12 @@ pub(crate) struct NotifyArgs {
     /// Only with IndexNow.
     #[arg(long)]
     pub(crate) submit_all: bool,
+
+    /// Notify now, although the set is not served yet
+    ///
+    /// Otherwise arpent reads the set back from where it is served, and notifies once readers get it.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) now: bool,
 
     /// Print one JSON object for each site
     #[arg(long)]
@@ -58,6 +65,6 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    everything was sent, or there was nothing to send
   2    wrong usage or settings, or there is no published set
-  3    a notification failed; the next arpent notify or crawl sends it again
+  3    a notification failed, or the set is not served; the next arpent notify or crawl sends it again
   6    busy: a session uses the state
   130  stopped by SIGINT (143: SIGTERM)";

@@ -2,6 +2,7 @@
 //! wrong with it, is decided by [`crawler::check`].
 
 mod printer;
+mod served;
 
 use std::{io, path::Path};
 
@@ -44,6 +45,9 @@ pub(crate) fn run(
         return Err(misuse("standard input (-) can be read only once"));
     }
     let urls: Vec<String> = args.paths.iter().filter_map(|path| url_of(path)).collect();
+    if args.served {
+        return served::run(args, urls, environment, output);
+    }
     let options = options(args, dependencies::clock(environment).now())?;
     let pages = pages(args.pages.as_deref())?;
     if !urls.is_empty() {

@@ -14,8 +14,8 @@ use crawler::{
     clock::Clock,
     driver::{
         Crawler, DaemonParts, DaemonSettings, DaemonWork, Dispatcher, Observer, ScheduleRecord,
-        ServiceManager, lock_daemon, publish_site, read_schedules, schedule_file_in, session_site,
-        set_schedules_aside,
+        ServiceManager, lock_daemon, look_at_site, publish_site, read_schedules, schedule_file_in,
+        session_site, set_schedules_aside,
     },
     failure::caught,
     politeness::Politeness,
@@ -176,19 +176,21 @@ pub(super) fn run(
         let shared = settings_of(&settings);
         let dispatcher = Dispatcher::new(dependencies, &shared, record, |work, site, watch| {
             let crawler = crawler.for_site(&site);
-            let observer = parts
-                .observer
-                .as_ref()
-                .filter(|_| work == DaemonWork::Crawl);
+            let observer = parts.observer.clone();
+            let counting = observer.as_ref().filter(|_| work == DaemonWork::Crawl);
             let counted =
-                observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
+                counting.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
             async move {
                 let run = match work {
                     DaemonWork::Crawl => session_site(&crawler, &site, watch).await,
                     DaemonWork::Publish => publish_site(&crawler, &site, None).await,
+                    DaemonWork::Look => look_at_site(&crawler, &site).await,
                 };
                 if let Some(counted) = counted {
                     counted.end(run.summary.outcome);
+                }
+                if let (Some(observer), Some(served)) = (observer, run.summary.served()) {
+                    observer.set_served(&site.name, served.is_served());
                 }
                 run
             }

@@ -47,6 +47,7 @@ const fn schema_of(result: JsonResult) -> &'static str {
             include_str!("../schema/summary.schema.json")
         }
         JsonResult::Check => include_str!("../schema/check.schema.json"),
+        JsonResult::Served => include_str!("../schema/served.schema.json"),
         JsonResult::Audit => include_str!("../schema/audit.schema.json"),
         JsonResult::Diff => include_str!("../schema/diff.schema.json"),
         JsonResult::Init => include_str!("../schema/init.schema.json"),

@@ -1,6 +1,6 @@
 //! Readers of the settings of notifications. A part of a URL that may be secret is never repeated in a message.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use crawler::{
     config::{HookEvent, INDEXNOW_ENDPOINT, Secret},
@@ -9,8 +9,11 @@ use crawler::{
 
 use super::{
     has_user_info,
-    value::{Read, Value, Wrong, list, optional_text, text, words},
+    value::{Read, Value, Wrong, duration, list, optional_text, text, words},
 };
+
+/// Shortest time between two looks at a set that is served.
+const MIN_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The URL of an engine; empty means the default.
 pub(crate) fn endpoint(value: &Value) -> Read<String> {
@@ -21,6 +24,14 @@ pub(crate) fn endpoint(value: &Value) -> Read<String> {
     match service_url(&text) {
         Some(_) if !has_user_info(&text) => Ok(text),
         Some(_) | None => Err(Wrong::found(EXPECTED, value)),
+    }
+}
+
+/// Time between two looks at a set that is served.
+pub(crate) fn interval(value: &Value) -> Read<Duration> {
+    match duration(value)? {
+        interval if interval < MIN_INTERVAL => Err(Wrong::found("at least 1min", value)),
+        interval => Ok(interval),
     }
 }
 

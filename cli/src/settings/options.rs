@@ -35,7 +35,7 @@ pub(super) const REQUESTS: Commands = INIT | CRAWL | CHECK | AUDIT | DIFF | NOTI
 
 /// Commands that use states.
 pub(super) const STATES: Commands =
-    SETS | INIT | AUDIT | DIFF | NOTIFY | DAEMON | STATUS | REPORT | WHY | FORGET;
+    SETS | INIT | CHECK | AUDIT | DIFF | NOTIFY | DAEMON | STATUS | REPORT | WHY | FORGET;
 
 /// The value of an option that is counted.
 pub(crate) const COUNTED: &str = "+";

@@ -628,6 +628,14 @@ settings! {
     /// Notifications about published sets. A notification that fails is reported. It does not change the published set
     /// or the exit code of a crawl. Secrets in URLs are not printed.
     "notify" "Notify" {
+        /// Read the set back from where it is served, before anybody is notified of it: the indexes, the files that changed, some
+        /// of the others, and the Sitemap lines of robots.txt. Nobody is notified of a set before readers get it.
+        "check_served" = "true" config.notify.check_served: switch;
+
+        /// How often a set that is served is read back. `arpent daemon` does it without a crawl. It looks again after 10
+        /// minutes, an hour and six hours while the set is not served. At least a minute.
+        "check_served_interval" = r#""1d""# config.notify.check_served_interval: notify::interval;
+
         /// After a change, notify an engine of IndexNow of the URLs that were added, changed or removed. The engine informs
         /// the other engines of IndexNow (not Google). The first publish sends nothing. With `publish_as`, arpent requests
         /// the key from the written site before it sends anything.

@@ -295,7 +295,7 @@ fn is_called_sitemap(relative: &Path) -> bool {
 }
 
 /// The kind of a document by its beginning, if it is a sitemap or a feed; a text is one when it begins with a URL.
-pub(super) fn sniff(input: impl BufRead) -> Option<Kind> {
+pub(crate) fn sniff(input: impl BufRead) -> Option<Kind> {
     let mut reader = Reader::new(input, Limits::PROTOCOL);
     loop {
         match reader.next() {

@@ -30,7 +30,7 @@ use sitemap_core::{
 
 use self::place::place_of_file;
 pub(crate) use self::{
-    folder::{listed_by, sitemaps_in},
+    folder::{listed_by, sitemaps_in, sniff},
     live::{MAX_FETCHED_BYTES, MAX_INDEXES, Stopped},
     progress::Watched,
 };

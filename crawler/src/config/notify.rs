@@ -1,6 +1,6 @@
 //! Settings for notifications of a published set.
 
-use std::{collections::BTreeSet, path::PathBuf};
+use std::{collections::BTreeSet, path::PathBuf, time::Duration};
 
 use super::Secret;
 
@@ -36,6 +36,10 @@ impl HookEvent {
 /// Receivers of notifications of a published set. Default: none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifyConfig {
+    /// The set is read back where it is served before engines are notified. Default yes.
+    pub check_served: bool,
+    /// How often a set that is served is read back. Default a day.
+    pub check_served_interval: Duration,
     /// Changed URLs are sent to an engine of `IndexNow`. Default no.
     pub indexnow: bool,
     /// The endpoint. Default [`INDEXNOW_ENDPOINT`].
@@ -63,6 +67,8 @@ impl NotifyConfig {
 impl Default for NotifyConfig {
     fn default() -> Self {
         Self {
+            check_served: true,
+            check_served_interval: Duration::from_secs(24 * 60 * 60),
             indexnow: false,
             indexnow_endpoint: INDEXNOW_ENDPOINT.to_owned(),
             indexnow_key_file: None,

@@ -44,6 +44,9 @@ pub trait Observer: Send + Sync {
     /// [`ObservedSession::end`] was called.
     fn begin(&self, name: &str, newest: watch::Receiver<Progress>) -> Box<dyn ObservedSession>;
 
+    /// Readers get the published set of the site `name`, or not.
+    fn set_served(&self, name: &str, is_served: bool);
+
     /// The lease on a host ended before the host was given back.
     fn lease_lost(&self);
 

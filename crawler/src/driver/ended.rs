@@ -111,6 +111,7 @@ impl Crawler {
                     output.warn(&format!("{}: {problem}", summary.site));
                 }
                 summary.notified = done.notified;
+                summary.set_served(done.served);
                 summary.surroundings.awaits_hooks = done.awaits_hooks;
             }
             Ok(None) => {}

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::{
     board::{SessionStage, SessionWatch},
     crawler::{Crawler, SiteResult, summary_of},
+    look::look_before_crawl,
     names,
     published::{print_published, report_opened, set_output},
     settings::{SessionSettings, SiteSettings},
@@ -81,6 +82,7 @@ impl CrawlJob<'_> {
         let before = self.before_requests().await?;
         self.summary.surroundings.has_old_set = before.has_old_set;
         before.checked?;
+        look_before_crawl(crawler, site).await;
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;
         config.fresh = site.settings.fresh;

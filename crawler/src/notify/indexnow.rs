@@ -53,6 +53,8 @@ pub struct Submission<'a> {
     pub standing: &'a PublishedSet,
     /// Report what would be sent; send no request, write nothing.
     pub dry_run: bool,
+    /// The set is not served yet: nobody is notified of it.
+    pub is_held: bool,
     /// Called after a file was added to the folder of the set: sends it to where readers get the set.
     pub deliver: &'a dyn Fn() -> Result<(), PublishError>,
 }

@@ -17,7 +17,6 @@ mod indexnow;
 mod key;
 mod notifications;
 mod ping;
-mod robots_lines;
 mod webhook;
 
 #[cfg(test)]
@@ -35,7 +34,6 @@ pub use self::{
     key::{Key, KeyError},
     notifications::{Channel, Notifications, Notified, notify},
     ping::{PingTemplate, PingTemplateError, Pinged, ping},
-    robots_lines::missing_lines,
     webhook::{call_webhook, service_url, shown_url},
 };
 

@@ -10,6 +10,7 @@ use crate::{
     config::HookEvent,
     human,
     publish::{PublishedSet, Unnotified, note_unnotified, unnotified},
+    served::ServedReport,
     store::{Store, StoreError},
 };
 
@@ -53,6 +54,10 @@ pub struct Notifications {
     pub problems: Vec<String>,
     /// The hooks were not called for the set yet.
     pub awaits_hooks: bool,
+    /// What is served of the set; `None`: nobody looked.
+    pub served: Option<ServedReport>,
+    /// Nobody was notified, because the set is not served.
+    pub is_held: bool,
 }
 
 impl Notifications {
@@ -72,6 +77,12 @@ impl Notifications {
             ..
         } = submitted;
         let mut lines = notices.clone();
+        if self.is_held {
+            lines.push(format!(
+                "nobody is notified of {} before it is served; arpent notify --now notifies all the same",
+                set.sitemaps.first().map_or(&*set.site, |sitemap| sitemap)
+            ));
+        }
         if *would_send > 0 {
             let urls = human::count(*would_send, "URL");
             lines.push(format!("IndexNow would be notified of {urls}"));
@@ -117,10 +128,16 @@ pub fn notify(
     call: &mut Caller<'_>,
 ) -> Result<Notifications, StoreError> {
     let Submission {
-        config, dry_run, ..
+        config,
+        dry_run,
+        is_held,
+        ..
     } = *submission;
-    let mut notifications = Notifications::default();
-    if config.indexnow {
+    let mut notifications = Notifications {
+        is_held: is_held && (config.indexnow || !config.ping.is_empty()),
+        ..Notifications::default()
+    };
+    if config.indexnow && !is_held {
         notifications.submitted = submit(store, submission, clock, call)?;
         notifications.take_submitted(&config.indexnow_endpoint);
     }
@@ -130,13 +147,17 @@ pub fn notify(
         Some(unnotified) => unnotified.engines.clone(),
         None => Some(BTreeSet::new()),
     };
-    let unanswered = notifications.ping(submission, engines.as_ref(), call);
+    let unanswered = if is_held {
+        unnotified.as_ref().and_then(|them| them.engines.clone())
+    } else {
+        Some(notifications.ping(submission, engines.as_ref(), call))
+    };
     if let Some(unnotified) = unnotified.filter(|_| !dry_run) {
         let has_listeners =
             config.has_hooks() && config.hook_events.contains(&HookEvent::Published);
         notifications.awaits_hooks = unnotified.hooks && has_listeners;
         let unnotified = Unnotified {
-            engines: Some(unanswered),
+            engines: unanswered,
             hooks: notifications.awaits_hooks,
         };
         note_unnotified(store, &unnotified)?;

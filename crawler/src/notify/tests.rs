@@ -105,6 +105,7 @@ impl Bench {
             standing,
             deliver: &|| Ok(()),
             dry_run: false,
+            is_held: false,
         };
         let at: Timestamp = at.parse().unwrap();
         let sent = RefCell::new(0);
@@ -403,6 +404,7 @@ fn a_dry_run_asks_nobody_and_writes_nothing() {
         standing: &bench.standing,
         deliver: &|| Ok(()),
         dry_run: true,
+        is_held: false,
     };
     let submitted = submit(&mut bench.store, &submission, &now, &mut |_| {
         panic!("nobody is asked")

@@ -151,8 +151,13 @@ pub(super) fn make(
         expected: content.expected()?,
         summary: weighed.1.clone(),
     };
-    // After a fault nothing receives it: the fault is the result of the whole.
-    drop(checking.files.send(written));
+    if checking.files.send(written).is_err() {
+        // Nothing is read after a fault, which takes the place of this one.
+        return Err(PublishError::Check {
+            name: name.to_owned(),
+            problem: "another file was refused".to_owned(),
+        });
+    }
     let record = record(weighed, &temporary.file_sha256);
     Ok(
         match stands_as(previous, folder, record, on_disk.as_deref(), changed_at) {

@@ -91,7 +91,10 @@ pub use self::{
     import::{Imported, import_set, needs_import},
     journal::Journal,
     output_lock::OutputLock,
-    published_set::{Placed, PublishedSet, place_file, published_set, take_back},
+    published_set::{
+        Placed, PublishedContent, PublishedContents, PublishedSet, place_file, published_contents,
+        published_set, take_back,
+    },
     retained::{RetainedFile, published_files, retained_files},
     settle::{Settled, settle_pending},
     unnotified::{Unnotified, hooks_know, note_unnotified, unnotified},

@@ -1,15 +1,17 @@
 //! The published set as notifications need it: its folder and its URLs; and files that belong to it without being sitemaps,
 //! such as the key file of `IndexNow`.
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use url::Url;
 
 use super::{
-    MANIFEST_COPY, PublishError, PublishRequest, Published,
+    MANIFEST, MANIFEST_COPY, PublishError, PublishRequest, Published,
     folder::{Folder, canonical},
-    manifest::is_name,
+    generations::restorable,
+    manifest::{Manifest, UNKNOWN, is_name},
     permissions::Rights,
 };
 use crate::{
@@ -67,6 +69,69 @@ pub fn published_set(store: &Store) -> Result<Option<PublishedSet>, StoreError> 
         let message = format!("the state's value {PUBLISHED_SET} cannot be read");
         StoreError::new(StoreErrorKind::Corrupt, message).with_source(error)
     })
+}
+
+/// The contents of the published set.
+#[derive(Debug, Clone)]
+pub struct PublishedContents {
+    /// The id of the set.
+    pub set_id: String,
+    /// When it was published.
+    pub published: Timestamp,
+    /// The files: the indexes, or the only sitemap, then the parts.
+    pub files: Vec<PublishedContent>,
+    /// SHA-256 of the contents of the last sets before, hex.
+    pub earlier: HashSet<String>,
+}
+
+/// The content of a file of the published set.
+#[derive(Debug, Clone)]
+pub struct PublishedContent {
+    /// The URL that serves it.
+    pub url: String,
+    /// SHA-256 of the content before compression, hex.
+    pub sha256: String,
+    /// SHA-256 of the file, hex.
+    pub file_sha256: String,
+    /// When it changed; `None`: it was written when the clock was wrong.
+    pub changed: Option<Timestamp>,
+}
+
+/// The contents of the published `set`; `None`: the state does not know its files.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn published_contents(
+    store: &Store,
+    set: &PublishedSet,
+) -> Result<Option<PublishedContents>, StoreError> {
+    let manifest: Option<Manifest> = store.read_json(MANIFEST)?;
+    let (Some(manifest), Ok(directory)) = (manifest, Url::parse(&set.directory)) else {
+        return Ok(None);
+    };
+    let sets = restorable(store)?;
+    let earlier = sets.iter().flat_map(|set| &set.manifest.files);
+    let files = manifest.files.iter().map(|file| PublishedContent {
+        url: url_below(&directory, &file.name),
+        sha256: file.sha256.clone(),
+        file_sha256: file.file_sha256.clone(),
+        changed: Some(file.lastmod).filter(|time| *time != UNKNOWN),
+    });
+    Ok(Some(PublishedContents {
+        files: files.collect(),
+        earlier: earlier.map(|file| file.sha256.clone()).collect(),
+        published: manifest.published,
+        set_id: manifest.set_id,
+    }))
+}
+
+/// The URL of the file `name` below `directory`; folders of names are percent-decoded.
+fn url_below(directory: &Url, name: &str) -> String {
+    let mut url = directory.clone();
+    if let Ok(mut segments) = url.path_segments_mut() {
+        segments.pop_if_empty().extend(name.split('/'));
+    }
+    url.into()
 }
 
 /// The result of [`place_file`].

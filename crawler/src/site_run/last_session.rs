@@ -8,7 +8,7 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{machine::json_file, outcome::SessionOutcome};
+use crate::{machine::json_file, outcome::SessionOutcome, served::ServedReport};
 
 /// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -80,6 +80,14 @@ impl SessionRecord {
         session.ended = now;
         session.last_good = outcome.is_good().then_some(now);
         session.listed = session.summary["listed"].as_u64();
+        // A session that published nothing did not look at what is served.
+        if !outcome.is_good()
+            && let Some(served) = before
+                .as_ref()
+                .and_then(|before| before.summary.get("served"))
+        {
+            session.summary["served"] = served.clone();
+        }
         let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
         session.follow(before, has_failed);
         session.write(&path)?;
@@ -113,6 +121,18 @@ impl LastSession {
     /// The file cannot be read, or was not written by arpent.
     pub fn read(path: &Path) -> io::Result<Option<Self>> {
         json_file::read(path, MAX_BYTES)
+    }
+
+    /// Notes in the file `path` what is served of the set of the last session; the rest of it stays.
+    ///
+    /// # Errors
+    /// The file cannot be read or written.
+    pub fn note_served(path: &Path, served: &ServedReport) -> io::Result<()> {
+        let Some(mut last) = Self::read(path)? else {
+            return Ok(());
+        };
+        last.summary["served"] = serde_json::to_value(served)?;
+        last.write(path)
     }
 
     /// Replaces the file `path`: at every instant the old or the new file is complete.

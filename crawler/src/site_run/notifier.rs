@@ -1,6 +1,7 @@
 //! Whoever is notified of one site after a session: engines, object storage, hooks.
 
 use std::{
+    cell::RefCell,
     future::Future,
     path::{Path, PathBuf},
     sync::Arc,
@@ -13,17 +14,18 @@ use tokio::runtime::Handle;
 use super::last_session::SessionRecord;
 use crate::{
     client::{
-        Call, CallAnswer, CallError, ConnectError, DownloadError, Downloader, Downloaders,
-        Shutdown, with_https_twin,
+        Call, CallAnswer, CallError, ConnectError, DownloadError, DownloadedDocument, Downloader,
+        Downloaders, Shutdown, with_https_twin,
     },
     clock::Clock,
-    config::{Config, CookieUse, HookEvent},
+    config::{Config, CookieUse, HookEvent, Secret},
     notify::{HookRun, Notifications, Submission, call_webhook, notify, run_command},
     outcome::SessionOutcome,
     politeness::SharedPoliteness,
     publish::{PublishError, PublishedSet, hooks_know, published_set},
     retry_after::RetryAfterFile,
     robots::Rules,
+    served::{LookError, ServedReader, ServedReport, look, note_look},
     storage::Storage,
     store::{Store, StoreError, with_causes},
     url_key::{Origin, UrlKey},
@@ -37,8 +39,21 @@ const HOOK_TIMEOUT: Duration = Duration::from_secs(60);
 enum AskedAs {
     /// As anybody: what an engine would see.
     Anybody,
+    /// As anybody, past what caches store.
+    Reader,
     /// As the crawler, with the headers and credentials of the site where they may go.
     Crawler,
+}
+
+/// Whether others are notified of a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Announce {
+    /// Once the set is served, where the settings want that looked at.
+    WhenServed,
+    /// In any case.
+    Now,
+    /// Nobody is: it is counted who would be.
+    DryRun,
 }
 
 /// Who is notified of one site, and how.
@@ -83,7 +98,7 @@ impl Notifier {
         }
     }
 
-    /// Notifies whom the settings name of the published set; see [`notify`].
+    /// Notifies whom the settings name of the published set, once it is served; see [`notify`].
     ///
     /// # Errors
     /// The state failed. Whatever else fails is among the problems.
@@ -92,19 +107,67 @@ impl Notifier {
         store: &mut Store,
         set: &PublishedSet,
         has_changed: bool,
-        dry_run: bool,
+        announce: Announce,
     ) -> Result<Notifications, StoreError> {
         let (settings, clock) = (Arc::clone(&self.settings), Arc::clone(&self.clock));
+        let config = &settings.config.notify;
+        let dry_run = announce == Announce::DryRun;
+        let mut looked = Ok(None);
+        if config.check_served && announce == Announce::WhenServed {
+            looked = self.read_back(store, set).map(Some);
+        }
+        let (served, problem) = match looked {
+            Ok(served) => (served, None),
+            Err(LookError::Store(error)) => return Err(error),
+            Err(LookError::UnknownFiles) => (None, None),
+            Err(error) => (None, Some(with_causes(&error))),
+        };
+        let is_served = served.as_ref().is_none_or(ServedReport::is_served);
         let submission = Submission {
-            config: &settings.config.notify,
+            config,
             standing: set,
             dry_run,
+            is_held: problem.is_some() || !is_served,
             deliver: &|| deliver(&settings.config, set, clock.now()),
         };
         let now = || clock.now();
-        notify(store, &submission, has_changed, &now, &mut |call| {
+        let mut done = notify(store, &submission, has_changed, &now, &mut |call| {
             self.call(call)
-        })
+        })?;
+        let problem = problem.map(|problem| format!("the set was not read back: {problem}"));
+        done.problems.extend(problem);
+        Ok(Notifications { served, ..done })
+    }
+
+    /// Looks at what is served of the set, and stores the report.
+    fn read_back(
+        &mut self,
+        store: &mut Store,
+        set: &PublishedSet,
+    ) -> Result<ServedReport, LookError> {
+        let interval = self.settings.config.notify.check_served_interval;
+        let report = self.look(store, set, interval)?;
+        note_look(store, &report)?;
+        Ok(report)
+    }
+
+    /// Looks at what is served of the set ([`look`]).
+    ///
+    /// # Errors
+    /// See [`LookError`].
+    pub fn look(
+        &mut self,
+        store: &Store,
+        set: &PublishedSet,
+        interval: Duration,
+    ) -> Result<ServedReport, LookError> {
+        let now = self.clock.now();
+        let this = RefCell::new(self);
+        let mut reader = ServedReader {
+            document: &mut |url| this.borrow_mut().document(url),
+            robots: &mut |site| this.borrow_mut().robots_as(site, AskedAs::Reader),
+        };
+        look(store, set, now, interval, &mut reader)
     }
 
     /// Notifies whom the settings name of the set that `store` knows as published, and of whether it `has_changed`. Returns the set, if
@@ -120,7 +183,7 @@ impl Notifier {
         let Some(set) = published_set(store)? else {
             return Ok(None);
         };
-        let done = self.notify(store, &set, has_changed, false);
+        let done = self.notify(store, &set, has_changed, Announce::WhenServed);
         self.write_waits();
         Ok(Some((set, done?)))
     }
@@ -199,12 +262,27 @@ impl Notifier {
     /// # Errors
     /// The file cannot be read, or no request can be sent at all ([`DownloadError::Settings`]).
     pub fn robots(&mut self, site: &UrlKey) -> Result<Arc<Rules>, DownloadError> {
+        self.robots_as(site, AskedAs::Crawler)
+    }
+
+    fn robots_as(&mut self, site: &UrlKey, asked_as: AskedAs) -> Result<Arc<Rules>, DownloadError> {
         let downloader = self
-            .downloader_for(site, AskedAs::Crawler)
+            .downloader_for(site, asked_as)
             .map_err(DownloadError::Settings)?;
         let origin = site.origin();
         let rules = downloader.robots_as_shown(&origin, &self.shutdown);
         self.wait(rules, DownloadError::Stopped)
+    }
+
+    /// A file of the set as an engine gets it.
+    fn document(&mut self, url: &UrlKey) -> Result<DownloadedDocument, DownloadError> {
+        let downloader = self
+            .downloader_for(url, AskedAs::Reader)
+            .map_err(DownloadError::Settings)?;
+        self.wait(
+            downloader.download(url, &self.shutdown),
+            DownloadError::Stopped,
+        )
     }
 
     /// Calls a service.
@@ -241,8 +319,13 @@ impl Notifier {
             fetch.start_host = origin.host.to_string();
             fetch.credential_origins.clear();
             match asked_as {
-                AskedAs::Anybody => {
+                AskedAs::Anybody | AskedAs::Reader => {
                     fetch.headers.clear();
+                    if asked_as == AskedAs::Reader {
+                        let no_cache = ("Cache-Control".to_owned(), Secret::new("no-cache"));
+                        fetch.headers.push(no_cache);
+                        fetch.credential_origins.push(origin);
+                    }
                     fetch.cookies = CookieUse::Never;
                     fetch.credentials = None;
                 }

@@ -4,12 +4,13 @@
 use std::{collections::BTreeMap, io, path::Path, time::Duration};
 
 use jiff::{SignedDuration, Timestamp, tz::TimeZone};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize as _, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::LastSession;
 use crate::{
     human,
+    served::ServedReport,
     store::held_since,
     view::{Tone, View},
 };
@@ -72,6 +73,9 @@ pub struct LastEnd {
     last_good: Option<Timestamp>,
     state: Option<String>,
     output: Option<String>,
+    /// What is served of the set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    served: Option<ServedReport>,
 }
 
 /// The names of the times of a [`SiteStatus`] as JSON.
@@ -136,7 +140,13 @@ impl StatusReport {
                 let count = human::count(count.into(), "session");
                 format!("the last {count} were refused or failed")
             });
-            row.below(in_a_row.into_iter().chain(site.last.message.clone()), 0);
+            let served = site.last.served.as_ref();
+            let not_served = served.filter(|served| !served.is_served());
+            let lines = in_a_row
+                .into_iter()
+                .chain(site.last.message.clone())
+                .chain(not_served.map(ServedReport::line));
+            row.below(lines, 0);
         }
         if self.sites.len() > 1 {
             let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -213,9 +223,11 @@ impl SiteStatus {
             return Ok(());
         };
         let outcome = last.summary.get("outcome").and_then(Value::as_str);
+        let served = last.summary.get("served");
         self.start.get_or_insert(last.start);
         self.last = LastEnd {
             outcome: outcome.map(str::to_owned),
+            served: served.and_then(|served| ServedReport::deserialize(served).ok()),
             exit_code: Some(last.exit_code),
             message: last.message,
             failed_in_a_row: Some(last.failed_in_a_row),
@@ -248,6 +260,8 @@ impl SiteStatus {
             last_good, ended, ..
         } = self.last;
         let is_good = last_good.is_some() && last_good == ended;
+        let served = self.last.served.as_ref();
+        let is_good = is_good && !served.is_some_and(ServedReport::is_late);
         self.is_too_old == Some(true) || (ended.is_some() && !is_good)
     }
 

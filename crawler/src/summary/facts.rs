@@ -14,6 +14,7 @@ use crate::{
     page::ClosedPattern,
     publish::{Objection, Published, PublishedFile, Refusal},
     report::{Report, SetChanges},
+    served::ServedReport,
 };
 
 /// Version of the JSON: keys are added without a new one, and neither removed nor given another meaning.
@@ -75,6 +76,9 @@ pub(super) struct SetFacts {
     /// Counts of the extensions that were asked for.
     #[serde(skip_serializing_if = "has_no_extensions")]
     pub(super) extensions: ExtensionCounts,
+    /// What is served of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) served: Option<ServedReport>,
     /// The lines that robots.txt should have.
     pub(super) robots_txt: Vec<SitemapLine>,
     #[serde(skip)]
@@ -118,6 +122,7 @@ impl SetFacts {
                 .collect(),
             extensions: published.extensions.clone(),
             robots_txt: urls.map(|url| robots.line_for(url)).collect(),
+            served: None,
             dropped: published.dropped.len(),
             duplicates: published.duplicates,
         }

@@ -74,6 +74,9 @@ impl Summary {
         }
         add_extensions(&self.set.extensions, section);
         robots::add_to(&self.set.robots_txt, section);
+        if let Some(served) = self.served() {
+            section.line(served.line());
+        }
         for notified in &self.notified {
             section.line(notified.text());
         }
@@ -96,6 +99,9 @@ impl Summary {
     /// How the session ended, with the numbers that matter, as one line.
     pub fn line(&self) -> String {
         let ending = self.ending();
+        if let Some(served) = self.served().filter(|_| self.surroundings.is_look) {
+            return served.line();
+        }
         if self.counts.known == 0 && self.work.fetched == 0 {
             return ending.to_owned();
         }

@@ -121,6 +121,7 @@ pub fn schema_of(command: &Command) -> Option<PathBuf> {
         "report" if has(&["--ndjson", "-"]) => "report-rows",
         _ if !has(&["--json"]) && !has(&["--format", "json"]) => return None,
         "crawl" | "build" | "publish" => "summary",
+        "check" if has(&["--served"]) => "served",
         "status" if has(&["--catalogue"]) => "fleet",
         "catalogue" if has(&["list"]) => "catalogue-list",
         "catalogue" => "catalogue-show",

@@ -23,6 +23,8 @@ pub struct Bench {
     options: Vec<String>,
     /// Value of `--discover`; `None`: the default.
     discover: Option<&'static str>,
+    /// The set is read back where it is served.
+    reads_back: bool,
 }
 
 /// The result of one start of the program.
@@ -126,6 +128,7 @@ impl Bench {
             folder,
             options: options.map(str::to_owned).to_vec(),
             discover: Some("links"),
+            reads_back: false,
         }
     }
 
@@ -133,6 +136,13 @@ impl Bench {
     #[must_use]
     pub fn discovering(mut self) -> Self {
         self.discover = None;
+        self
+    }
+
+    /// The same, but the set is read back where it is served, as it is by default.
+    #[must_use]
+    pub fn reading_back(mut self) -> Self {
+        self.reads_back = true;
         self
     }
 
@@ -158,7 +168,11 @@ impl Bench {
 
     /// The program in the folder of the place, with nothing to read and nothing from the environment but where programs are.
     pub fn program(&self) -> Command {
-        arpent(self.path())
+        let mut command = arpent(self.path());
+        if self.reads_back {
+            command.env_remove(CHECKS_SERVED);
+        }
+        command
     }
 
     /// The command line of a crawl of `url` with further options.
@@ -206,6 +220,9 @@ impl Bench {
 /// The variable that turns off the closing of patterns: the pages of most tests differ in a number only.
 pub const CLOSES_PATTERNS: &str = "ARPENT_CLOSE_PATTERNS";
 
+/// The variable that turns off the look at what is served: the sites of most tests serve no set.
+pub const CHECKS_SERVED: &str = "ARPENT_CHECK_SERVED";
+
 /// The program in this folder, with nothing to read and nothing from the environment but where programs are.
 pub fn arpent(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_arpent"));
@@ -213,6 +230,7 @@ pub fn arpent(folder: &Path) -> Command {
         .env_clear()
         .env("HOME", folder)
         .env(CLOSES_PATTERNS, "false")
+        .env(CHECKS_SERVED, "false")
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
         .current_dir(folder)
         .stdin(Stdio::null());

@@ -100,6 +100,7 @@ struct Numbers {
     queued: Gauge,
     sessions: Family<Label, Counter>,
     last_publish: Family<Label, Gauge>,
+    served: Family<Label, Gauge>,
     scheduled: Gauge,
     running: Gauge,
     lost_leases: Counter,
@@ -171,6 +172,11 @@ impl Numbers {
             "End of the last session of a site whose set is published, also unchanged or partial",
             Unit::Seconds,
             self.last_publish.clone(),
+        );
+        registry.register(
+            "site_served",
+            "1: readers get the published set of a site, and robots.txt names it; 0: not",
+            self.served.clone(),
         );
         registry.register(
             "sites_scheduled",
@@ -287,6 +293,7 @@ impl Metrics {
         let last_publish = &self.shared.numbers.last_publish;
         for gone in before.difference(&names) {
             last_publish.remove(&of_site(gone));
+            self.shared.numbers.served.remove(&of_site(gone));
         }
         for site in scheduled.filter(|site| !before.contains(&site.name)) {
             let Some(time) = last_good(site) else {
@@ -385,6 +392,11 @@ impl Observer for Metrics {
             name: name.to_owned(),
             outcome: SessionOutcome::Internal,
         })
+    }
+
+    fn set_served(&self, name: &str, is_served: bool) {
+        let served = &self.shared.numbers.served;
+        served.get_or_create(&of_site(name)).set(is_served.into());
     }
 
     fn lease_lost(&self) {

@@ -16,11 +16,13 @@ use crawler::{
     driver::{SiteResult, SiteSettings},
     export::{ExtensionCounts, KindCounts},
     failure::Failure,
+    served::ServedReport,
     site_run::SessionOutcome,
     summary::Summary,
     testing::TestClock,
 };
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 use tempfile::TempDir;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -141,13 +143,15 @@ impl Bench {
         let record = read_schedules(self.state.path()).unwrap();
         let (takes, obeys) = (self.takes, self.obeys);
         let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, _| {
-            let what = if work == DaemonWork::Publish {
-                " published"
-            } else {
-                ""
+            let what = match work {
+                DaemonWork::Crawl => "",
+                DaemonWork::Publish => " published",
+                DaemonWork::Look => " looked",
             };
             let line = format!("{:.0} {}{what}", clock.now(), site.name);
             table.lock().unwrap().push(line);
+            let clock = Arc::clone(&clock);
+            let looks = table.lock().unwrap().len();
             let (stop, takes) = (stop.clone(), takes(&site.name));
             let news = (site.name == "news" && work == DaemonWork::Crawl).then(|| KindCounts {
                 changes_at: Some(clock.now() + SignedDuration::from_hours(30)),
@@ -157,6 +161,8 @@ impl Bench {
                 let mut run = pretend(&site, takes, obeys.then_some(&stop)).await;
                 let extensions = ExtensionCounts::default();
                 (run.summary).set_extensions(ExtensionCounts { news, ..extensions });
+                let served = (site.name == "stale").then(|| served(looks, clock.now()));
+                run.summary.set_served(served);
                 run
             }
         });
@@ -205,6 +211,22 @@ impl Bench {
 
 fn terminate() -> Happening {
     Happening::Signal(StopSignal::Terminate)
+}
+
+/// What is served of a set that takes until the fourth look to be served.
+fn served(looks: usize, now: Timestamp) -> ServedReport {
+    let is_served = looks > 3;
+    let report = json!({
+        "set": "a",
+        "serving": if is_served { "served" } else { "missing" },
+        "looked_at": now,
+        "files": 1,
+        "faults": [],
+        "not_served_since": null,
+        "looks": if is_served { 0 } else { looks },
+        "read_until": null,
+    });
+    serde_json::from_value(report).unwrap()
 }
 
 /// A run that takes its time, unless it obeys a stop.
@@ -306,6 +328,28 @@ async fn ageing_set_is_published_without_a_crawl() {
             .publish_at
             .is_empty()
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_set_that_is_not_served_is_looked_at_again() {
+    let stale = site("stale", "a.example", "0 3 * * SUN");
+    let bench = Bench::new(std::slice::from_ref(&stale), takes);
+    let began = [
+        "2026-06-07T01:00:00Z stale",
+        "2026-06-07T01:20:00Z stale looked",
+        "2026-06-07T02:30:00Z stale looked",
+        "2026-06-07T08:40:00Z stale looked",
+        "2026-06-08T08:50:00Z stale looked",
+    ];
+    bench.check("2026-06-06T23:30:00Z", 34 * 60, &began).await;
+    // The next daemon knows when; one that does not look forgets it.
+    let look_at = || read_schedules(bench.state.path()).unwrap().look_at;
+    assert_eq!(look_at()["stale"], at("2026-06-09T09:00:00Z"));
+    let bench = Bench {
+        file: format!("notify.check_served = false\n{SHARED}{stale}"),
+        ..bench
+    };
+    bench.check("2026-06-09T00:00:00Z", 24 * 60, &[]).await;
 }
 
 #[tokio::test(start_paused = true)]

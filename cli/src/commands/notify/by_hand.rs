@@ -10,10 +10,11 @@ use crawler::{
     client::DownloadError,
     clock::Clock,
     driver::{SessionSettings, SiteSettings, find_state, notifier_of},
-    notify::{ENGINES, Notified, missing_lines, submit_all},
+    notify::{ENGINES, Notified, submit_all},
     politeness::Politeness,
     publish::{PublishedSet, published_set},
-    site_run::Notifier,
+    served::missing_lines,
+    site_run::{Announce, LastSession, Notifier},
     store::{Shown, Store, StoreError, with_causes},
     url_key::UrlKey,
 };
@@ -63,7 +64,8 @@ pub(in crate::commands) fn run(
             &shared.session.config.politeness,
         )));
         let shutdown = supervisor.stop().shutdown.clone();
-        let (list, submit_all, output) = (args.list, args.submit_all, output.clone());
+        let (list, now, submit_all) = (args.list, args.now, args.submit_all);
+        let output = output.clone();
         let is_json = args.json;
         let work = tokio::task::spawn_blocking(move || {
             let mut worst = ExitCode::Success;
@@ -71,7 +73,11 @@ pub(in crate::commands) fn run(
                 let by_hand = ByHand {
                     document: is_json.then(Map::new),
                     list,
-                    dry_run: site.settings.dry_run,
+                    announce: match (site.settings.dry_run, now) {
+                        (true, _) => Announce::DryRun,
+                        (false, true) => Announce::Now,
+                        (false, false) => Announce::WhenServed,
+                    },
                     submit_all: submit_all && notifies_engine(&site),
                     settings: Arc::clone(&site.settings),
                     clock: Arc::clone(&clock),
@@ -101,7 +107,7 @@ struct ByHand {
     /// The result as JSON, in place of text.
     document: Option<Map<String, Value>>,
     list: bool,
-    dry_run: bool,
+    announce: Announce,
     submit_all: bool,
     settings: Arc<SessionSettings>,
     clock: Arc<dyn Clock>,
@@ -139,7 +145,8 @@ impl ByHand {
             return Ok(ExitCode::Success);
         }
         let mut is_complete = self.print_robots(&standing)?;
-        if self.submit_all && self.dry_run {
+        let dry_run = self.announce == Announce::DryRun;
+        if self.submit_all && dry_run {
             let urls = human::count(count_published(&store)?, "URL");
             let line = format!("  all {urls} of the set would be sent, and these changes:");
             self.print(&line);
@@ -148,14 +155,26 @@ impl ByHand {
         }
         let done = self
             .notifier
-            .notify(&mut store, &standing, true, self.dry_run)?;
+            .notify(&mut store, &standing, true, self.announce)?;
         let notified = done.notified.iter().map(Notified::text);
         let notices = done.notices(&standing);
+        if let Some(served) = &done.served {
+            self.print(&format!("  {}", served.line()));
+            // What `arpent status` shows; without it nothing is lost.
+            drop(LastSession::note_served(
+                &path.with_extension("last.json"),
+                served,
+            ));
+            is_complete &= !done.is_held;
+        }
         for line in notified.chain(notices.clone()) {
             self.print(&format!("  {line}"));
         }
         let waiting = store.outbox(None, 0, self.clock.now())?.total;
-        self.note("dry_run", self.dry_run);
+        self.note("dry_run", dry_run);
+        if let Some(served) = &done.served {
+            self.note("served", serde_json::to_value(served)?);
+        }
         self.note("notified", serde_json::to_value(&done.notified)?);
         self.note("notices", notices);
         self.note("waiting", waiting);
@@ -223,7 +242,7 @@ impl ByHand {
     /// No request can be sent at all.
     fn print_robots(&mut self, standing: &PublishedSet) -> Result<bool, DownloadError> {
         let site = UrlKey::from_normalised(&standing.site).ok();
-        let asked = site.as_ref().filter(|_| !self.dry_run);
+        let asked = site.as_ref().filter(|_| self.announce != Announce::DryRun);
         let found = asked.map(|site| self.notifier.robots(site)).transpose();
         if let Err(error @ DownloadError::Settings(_)) = found {
             return Err(error);

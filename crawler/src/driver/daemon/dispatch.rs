@@ -11,13 +11,14 @@ use std::{
     time::Duration,
 };
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use tokio::{
     task::{JoinError, JoinHandle},
     time::{Instant, sleep_until},
 };
 
 use super::{
+    other_work::{DaemonWork, OtherWork},
     schedule_file::{self, ScheduleRecord, ScheduleStates},
     service::{self, ServiceManager},
     words,
@@ -48,21 +49,6 @@ const NEWS: Duration = Duration::from_secs(1);
 
 /// Share of the time to stop that requests in flight get; the rest is for what was begun with them.
 const SHARE_OF_REQUESTS: (u32, u32) = (2, 3);
-
-/// Least time between the end of a session of a site and a publish of it without a crawl.
-const PUBLISH_SPACING: SignedDuration = SignedDuration::from_hours(1);
-
-/// Time after a publish without a crawl that failed until the next one: the guard may refuse it each time.
-const PUBLISH_RETRY: SignedDuration = SignedDuration::from_hours(24);
-
-/// The work of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DaemonWork {
-    /// A crawl, for a slot of the schedule.
-    Crawl,
-    /// A publish without a crawl, because time has changed the set: an article is news no longer.
-    Publish,
-}
 
 /// Settings of a daemon.
 #[derive(Debug, Clone)]
@@ -118,8 +104,8 @@ enum DaemonEvent {
     Loaded(Box<Loaded>),
     /// The record was stored, or cannot be stored.
     Stored(Result<io::Result<ScheduleRecord>, JoinError>),
-    /// Schedules have to be looked at for what is due.
-    Look,
+    /// Schedules may have something that is due.
+    Step,
     /// Other work is due: news of the sessions, a sign of life, the end of a stop.
     Beside,
 }
@@ -136,8 +122,8 @@ pub struct Dispatcher<C> {
     sessions: Sessions,
     /// When the crawls among them began, by the names of their sites.
     began: BTreeMap<String, Timestamp>,
-    /// When sites are published without a crawl, by their names.
-    publish_at: BTreeMap<String, Timestamp>,
+    /// The work beside crawls.
+    others: OtherWork,
     /// The folder of what is stored.
     state: PathBuf,
     /// The record that this daemon stored last.
@@ -239,7 +225,7 @@ where
             sites: BTreeMap::new(),
             sessions: Sessions::new(&dependencies.board, &dependencies.output),
             began: BTreeMap::new(),
-            publish_at: record.publish_at,
+            others: OtherWork::new(record.publish_at, record.look_at),
             state: settings.state.clone(),
             stored: None,
             storing: None,
@@ -258,7 +244,7 @@ where
     pub async fn run(mut self, mut asked: impl AsyncFnMut() -> SignalRequest) -> ExitCode {
         self.print_schedules();
         service::ready();
-        let mut next_look = self.look();
+        let mut next_step = self.step();
         loop {
             if let Some(code) = self.code_when_stopped() {
                 return code;
@@ -274,7 +260,7 @@ where
                 loaded = end_of(&mut self.loading) => DaemonEvent::Loaded(Box::new(loaded)),
                 stored = end_of(&mut self.storing) => DaemonEvent::Stored(stored),
                 // Cancel safe: the next round asks again which site is due.
-                () = sleep_until(next_look) => DaemonEvent::Look,
+                () = sleep_until(next_step) => DaemonEvent::Step,
                 // Cancel safe: so is this.
                 () = sleep_until(next_beside) => DaemonEvent::Beside,
             };
@@ -284,24 +270,24 @@ where
                 DaemonEvent::SignalRequest(SignalRequest::Stop(signal)) => self.obey(signal),
                 DaemonEvent::Loaded(loaded) => self.loaded(*loaded),
                 DaemonEvent::Stored(stored) => {
-                    // What cannot be stored is tried again with the next look, not at once.
+                    // What cannot be stored is tried again with the next step, not at once.
                     if self.note_stored(stored) {
                         self.store();
                     }
                     continue;
                 }
-                DaemonEvent::Look => {}
+                DaemonEvent::Step => {}
                 DaemonEvent::Beside => {
                     self.dependencies.board.print_news();
                     continue;
                 }
             }
-            next_look = self.look();
+            next_step = self.step();
         }
     }
 
     /// Starts the crawls that are due; returns when the next event is due.
-    fn look(&mut self) -> Instant {
+    fn step(&mut self) -> Instant {
         let wake = self.start_due();
         self.store();
         self.report_to_service();
@@ -321,28 +307,26 @@ where
             let now = self.dependencies.clock.now();
             match self.timetable.step(now) {
                 TimetableStep::Start { name, slot, missed } => self.start(&name, slot, missed, now),
-                TimetableStep::WaitUntil(wake) => return Some(self.publish_due(now).min(wake)),
-                TimetableStep::Wait => return Some(self.publish_due(now)),
+                TimetableStep::WaitUntil(wake) => return Some(self.start_others(now).min(wake)),
+                TimetableStep::Wait => return Some(self.start_others(now)),
             }
         }
     }
 
-    /// Starts the publishes without a crawl that are due; returns the time of the next one.
-    fn publish_due(&mut self, now: Timestamp) -> Timestamp {
-        let due = self.publish_at.iter().filter(|(_, at)| **at <= now);
-        let due: Vec<String> = due.map(|(name, _)| name.clone()).collect();
-        for name in due {
+    /// Starts the publishes without a crawl and the looks that are due; returns the time of the next one.
+    fn start_others(&mut self, now: Timestamp) -> Timestamp {
+        for (work, name) in self.others.due(now) {
             // One that is busy has its turn at the end of that.
             if let Some(site) = self.sites.get(&name).cloned()
                 && self.timetable.occupy(&name, now)
             {
+                self.others.begin(name, work);
                 let own = Arc::clone(&site);
-                let publish = |watch| (self.crawl)(DaemonWork::Publish, own, watch);
-                self.sessions.start(site, publish);
+                let begin = |watch| (self.crawl)(work, own, watch);
+                self.sessions.start(site, begin);
             }
         }
-        let later = self.publish_at.values().filter(|at| **at > now);
-        later.min().copied().unwrap_or(Timestamp::MAX)
+        self.others.next(now)
     }
 
     fn start(&mut self, name: &str, slot: Timestamp, missed: u32, now: Timestamp) {
@@ -366,30 +350,15 @@ where
 
     fn ended(&mut self, site: &SiteSettings, run: &SiteResult) {
         let name = &site.name;
-        let is_crawl = self.began.remove(name).is_some();
+        let work = match self.began.remove(name) {
+            Some(_) => DaemonWork::Crawl,
+            None => self.others.end(name),
+        };
+        let is_crawl = work == DaemonWork::Crawl;
         let now = self.dependencies.clock.now();
-        let is_published = matches!(run.code, ExitCode::Success | ExitCode::Partial);
-        match run.summary.changes_at() {
-            // A reload has removed it.
-            _ if !self.sites.contains_key(name) => {}
-            Some(at) => {
-                let earliest = now.saturating_add(PUBLISH_SPACING).unwrap_or(at);
-                self.publish_at.insert(name.clone(), at.max(earliest));
-            }
-            None if is_published => {
-                self.publish_at.remove(name);
-            }
-            // Tried again, unless a crawl comes first.
-            None if !is_crawl => {
-                let wait = if run.code == ExitCode::Refused {
-                    PUBLISH_RETRY
-                } else {
-                    PUBLISH_SPACING
-                };
-                let later = now.saturating_add(wait).unwrap_or(now);
-                self.publish_at.insert(name.clone(), later);
-            }
-            None => {}
+        // A reload may have removed it.
+        if self.sites.contains_key(name) {
+            self.others.plan(site, work, run, now);
         }
         let output = self.dependencies.output.of_site(name);
         let mut fields = run.summary.log_fields();
@@ -492,8 +461,7 @@ where
             .map(|site| (site.name.clone(), site))
             .collect();
         let now = self.dependencies.clock.now();
-        let sites = &self.sites;
-        self.publish_at.retain(|name, _| sites.contains_key(name));
+        self.others.retain(&self.sites);
         self.timetable
             .set_sites(planned, |name| pasts.remove(name), now);
     }
@@ -561,7 +529,8 @@ where
         let stored = ScheduleRecord {
             sites: pasts.map(|(name, past)| (name.to_owned(), past)).collect(),
             running: self.began.clone(),
-            publish_at: self.publish_at.clone(),
+            publish_at: self.others.publish_at.clone(),
+            look_at: self.others.look_at.clone(),
         };
         if self.stored.as_ref() == Some(&stored) {
             return;

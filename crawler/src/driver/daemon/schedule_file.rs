@@ -38,6 +38,9 @@ pub struct ScheduleRecord {
     /// When the set of a site is to be published again without a crawl, by the name of the site.
     #[serde(default)]
     pub publish_at: BTreeMap<String, Timestamp>,
+    /// When the set of a site is looked at where it is served, by the name of the site.
+    #[serde(default)]
+    pub look_at: BTreeMap<String, Timestamp>,
 }
 
 /// The file in the folder `state`.
@@ -114,6 +117,7 @@ mod tests {
             sites: pasts,
             running: [("shop".to_owned(), Timestamp::UNIX_EPOCH)].into(),
             publish_at: BTreeMap::from([("a".to_owned(), Timestamp::UNIX_EPOCH)]),
+            look_at: BTreeMap::from([("b".to_owned(), Timestamp::UNIX_EPOCH)]),
         };
         write(folder.path(), &kept).unwrap();
         assert_eq!(read(folder.path()).unwrap(), kept);

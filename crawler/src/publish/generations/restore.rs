@@ -76,7 +76,19 @@ impl Restored {
         &self,
         request: &PublishRequest<'_>,
         previous: &Previous,
+        folder: Option<&mut Folder>,
+    ) -> Result<Vec<BuiltFile>, PublishError> {
+        Checking::during(&[], |checking| {
+            self.build_set(request, previous, folder, checking)
+        })
+    }
+
+    fn build_set(
+        &self,
+        request: &PublishRequest<'_>,
+        previous: &Previous,
         mut folder: Option<&mut Folder>,
+        checking: &Checking,
     ) -> Result<Vec<BuiltFile>, PublishError> {
         let all = || {
             let records = self.generation.manifest.files.iter();
@@ -116,9 +128,7 @@ impl Restored {
                 schema_location: index::schema_location(request),
             };
             let folder = folder.as_deref_mut();
-            let made = Checking::during(&[], |checking| {
-                file::make(request, previous, &record.name, &index, folder, checking)
-            })?;
+            let made = file::make(request, previous, &record.name, &index, folder, checking)?;
             all_built.push(built(record, archived, made));
         }
         all_built.extend(parts);
