@@ -346,7 +346,7 @@ impl ServedReport {
         self.serving == Serving::Served
     }
 
-    /// Returns whether the set has not been served for [`LATE_AFTER`].
+    /// Returns whether no set has been served for a day.
     pub fn is_late(&self) -> bool {
         self.not_served_since
             .is_some_and(|since| self.looked_at.duration_since(since) >= LATE_AFTER)
