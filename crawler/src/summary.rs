@@ -93,8 +93,6 @@ pub struct Surroundings {
     pub is_without_links: bool,
     /// An earlier set was restored.
     pub is_restored: bool,
-    /// Nothing was made: the set was looked at where it is served.
-    pub is_look: bool,
     /// The session continued a crawl.
     pub resumed: bool,
     /// A set was published there before.

@@ -91,6 +91,27 @@ pub(super) fn with_network<T: Send + 'static>(
     })
 }
 
+/// Does `work`, which blocks while it waits for answers, without a live view. Gives its exit code, or that of the signal that stopped it.
+///
+/// # Errors
+/// The program cannot start, or the work panicked.
+pub(super) fn until_stopped(
+    output: &Output,
+    work: impl FnOnce(Shutdown) -> ExitCode + Send + 'static,
+) -> failure::Result<ExitCode> {
+    runtime::run(Threads::One, async {
+        let mut supervisor = Supervisor::new(output)?;
+        let shutdown = supervisor.stop().shutdown.clone();
+        let work = tokio::task::spawn_blocking(move || work(shutdown));
+        let joined = supervisor.run(work, None).await?;
+        let code = joined.map_err(Panicked::from_join)?;
+        Ok(match supervisor.stop().asked_by() {
+            Some(signal) => signal.into(),
+            None => code,
+        })
+    })
+}
+
 /// Does work that sends requests by `config`, and writes down what hosts asked to wait for. Blocks: for a thread that may.
 ///
 /// # Errors

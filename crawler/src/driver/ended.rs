@@ -135,7 +135,7 @@ fn record_of(
     let as_typed = Named::as_typed(settings, &site.start);
     let first = settings.last_session_of(&as_typed.site);
     let (path, is_known) = if let Some(state) = &summary.surroundings.state {
-        (state.with_extension("last.json"), true)
+        (LastSession::beside(state), true)
     } else {
         // Commands that cannot do without the names report that they cannot be read.
         let named = site_of_start(settings, &site.start).unwrap_or(as_typed);

@@ -27,6 +27,7 @@ use crate::{
     publish::{PublishError, check_names, is_published},
     retry_after::RetryAfterFile,
     seeds::SeedList,
+    served::last_look,
     site::Site,
     site_run::{
         self, CrawlError, CrawlFacts, Ending, Held, Limit, PlacesOf, Session, SessionError,
@@ -82,7 +83,9 @@ impl CrawlJob<'_> {
         let before = self.before_requests().await?;
         self.summary.surroundings.has_old_set = before.has_old_set;
         before.checked?;
-        look_before_crawl(crawler, site).await;
+        if before.is_not_served && site.settings.config.notify.check_served {
+            look_before_crawl(crawler, site).await;
+        }
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;
         config.fresh = site.settings.fresh;
@@ -227,7 +230,7 @@ impl CrawlJob<'_> {
             let site = names::foreseen(settings, &configured.start);
             let has_old_set = is_published(&settings.output_of(&site.written().name()));
             let state = settings.state_of(&site);
-            let mut was_public = false;
+            let (mut was_public, mut is_not_served) = (false, false);
             // With a state the names are checked once a publish that was interrupted is settled.
             let checked = if state.exists() {
                 Ok(())
@@ -241,10 +244,13 @@ impl CrawlJob<'_> {
             });
             if let Some(store) = &peeked {
                 was_public = crawl_state::was_public(store).unwrap_or_default();
+                let last = last_look(store).unwrap_or_default();
+                is_not_served = last.is_some_and(|last| !last.is_served());
             }
             failure::Result::Ok(Before {
                 has_old_set,
                 was_public,
+                is_not_served: is_not_served && !settings.dry_run,
                 checked,
             })
         })
@@ -287,6 +293,8 @@ struct Before {
     has_old_set: bool,
     /// The host was public in the last crawl.
     was_public: bool,
+    /// The last look found the published set not served.
+    is_not_served: bool,
     /// The error if a file of another program is in the way.
     checked: Result<(), PublishError>,
 }

@@ -123,16 +123,22 @@ impl LastSession {
         json_file::read(path, MAX_BYTES)
     }
 
-    /// Notes in the file `path` what is served of the set of the last session; the rest of it stays.
+    /// The file of a site with this state.
+    pub fn beside(state: &Path) -> PathBuf {
+        state.with_extension("last.json")
+    }
+
+    /// Notes what is served of the set of the site with this state; the rest of the last session stays.
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub fn note_served(path: &Path, served: &ServedReport) -> io::Result<()> {
-        let Some(mut last) = Self::read(path)? else {
+    pub fn note_served(state: &Path, served: &ServedReport) -> io::Result<()> {
+        let path = Self::beside(state);
+        let Some(mut last) = Self::read(&path)? else {
             return Ok(());
         };
         last.summary["served"] = serde_json::to_value(served)?;
-        last.write(path)
+        last.write(&path)
     }
 
     /// Replaces the file `path`: at every instant the old or the new file is complete.

@@ -99,9 +99,6 @@ impl Summary {
     /// How the session ended, with the numbers that matter, as one line.
     pub fn line(&self) -> String {
         let ending = self.ending();
-        if let Some(served) = self.served().filter(|_| self.surroundings.is_look) {
-            return served.line();
-        }
         if self.counts.known == 0 && self.work.fetched == 0 {
             return ending.to_owned();
         }

@@ -8,7 +8,6 @@ use std::{
 
 use crawler::{
     driver::{SessionSettings, find_state, notifier_of},
-    failure::Panicked,
     politeness::Politeness,
     publish::published_set,
     served::LookError,
@@ -24,14 +23,13 @@ use crate::{
     commands::{
         crawl::{begin_log, read_settings_file},
         dependencies, report_error,
-        runtime::{self, Threads},
+        requesting::until_stopped,
     },
     exit_code::ExitCode,
     failure,
     output::Output,
     print::print_result,
     settings::{Environment, Settings},
-    supervisor::Supervisor,
 };
 
 /// Runs the command for the sites at `urls`.
@@ -55,33 +53,22 @@ pub(super) fn run(
     let settings = Settings::load_check(typed, urls, environment, read_settings_file)?;
     begin_log(&settings, output);
     let clock = dependencies::clock(environment);
-    runtime::run(Threads::One, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let session = settings.session;
+    let (session, of_work) = (settings.session, output.clone());
+    until_stopped(output, move |shutdown| {
         let politeness = Politeness::new(&session.config.politeness);
-        let shutdown = supervisor.stop().shutdown.clone();
         let politeness = Arc::new(Mutex::new(politeness));
         let mut notifier = notifier_of(&session, politeness, clock, shutdown);
-        let output = output.clone();
-        let work = tokio::task::spawn_blocking(move || {
-            let mut worst = ExitCode::Success;
-            for url in &session.urls {
-                let code = look(&session, url, is_json, &mut notifier, &output);
-                worst = worst.worse(code.unwrap_or_else(|error| {
-                    let code = error.code();
-                    report_error(&error.context(url.to_string()), &output);
-                    code
-                }));
-            }
-            notifier.write_waits();
-            worst
-        });
-        let joined = supervisor.run(work, None).await?;
-        let code = joined.map_err(Panicked::from_join)?;
-        Ok(match supervisor.stop().asked_by() {
-            Some(signal) => signal.into(),
-            None => code,
-        })
+        let mut worst = ExitCode::Success;
+        for url in &session.urls {
+            let code = look(&session, url, is_json, &mut notifier, &of_work);
+            worst = worst.worse(code.unwrap_or_else(|error| {
+                let code = error.code();
+                report_error(&error.context(url.to_string()), &of_work);
+                code
+            }));
+        }
+        notifier.write_waits();
+        worst
     })
 }
 

@@ -20,21 +20,18 @@ use crawler::{
 };
 use serde_json::{Map, Value, json};
 
-use crawler::failure::Panicked;
-
 use crate::{
     args::NotifyArgs,
     commands::{
         crawl::{begin_log, load},
         dependencies, report_error,
-        runtime::{self, Threads},
+        requesting::until_stopped,
     },
     exit_code::ExitCode,
     failure::{self, Misuse},
     human,
     output::Output,
     settings::{CrawlSettings, Environment, Purpose},
-    supervisor::Supervisor,
 };
 
 /// Runs `arpent notify`.
@@ -58,47 +55,35 @@ pub(in crate::commands) fn run(
         .into());
     }
     let clock = dependencies::clock(environment);
-    runtime::run(Threads::One, async {
-        let mut supervisor = Supervisor::new(output)?;
-        let politeness = Arc::new(Mutex::new(Politeness::new(
-            &shared.session.config.politeness,
-        )));
-        let shutdown = supervisor.stop().shutdown.clone();
-        let (list, now, submit_all) = (args.list, args.now, args.submit_all);
-        let output = output.clone();
-        let is_json = args.json;
-        let work = tokio::task::spawn_blocking(move || {
-            let mut worst = ExitCode::Success;
-            for site in sites {
-                let by_hand = ByHand {
-                    document: is_json.then(Map::new),
-                    list,
-                    announce: match (site.settings.dry_run, now) {
-                        (true, _) => Announce::DryRun,
-                        (false, true) => Announce::Now,
-                        (false, false) => Announce::WhenServed,
-                    },
-                    submit_all: submit_all && notifies_engine(&site),
-                    settings: Arc::clone(&site.settings),
-                    clock: Arc::clone(&clock),
-                    notifier: notifier_of(
-                        &site.settings,
-                        Arc::clone(&politeness),
-                        Arc::clone(&clock),
-                        shutdown.clone(),
-                    ),
-                    output: output.clone(),
-                };
-                worst = worst.worse(by_hand.notify(&site.start));
-            }
-            worst
-        });
-        let joined = supervisor.run(work, None).await?;
-        let code = joined.map_err(Panicked::from_join)?;
-        Ok(match supervisor.stop().asked_by() {
-            Some(signal) => signal.into(),
-            None => code,
-        })
+    let (list, now, submit_all) = (args.list, args.now, args.submit_all);
+    let (is_json, of_work) = (args.json, output.clone());
+    until_stopped(output, move |shutdown| {
+        let politeness = Politeness::new(&shared.session.config.politeness);
+        let politeness = Arc::new(Mutex::new(politeness));
+        let mut worst = ExitCode::Success;
+        for site in sites {
+            let by_hand = ByHand {
+                document: is_json.then(Map::new),
+                list,
+                announce: match (site.settings.dry_run, now) {
+                    (true, _) => Announce::DryRun,
+                    (false, true) => Announce::Now,
+                    (false, false) => Announce::WhenServed,
+                },
+                submit_all: submit_all && notifies_engine(&site),
+                settings: Arc::clone(&site.settings),
+                clock: Arc::clone(&clock),
+                notifier: notifier_of(
+                    &site.settings,
+                    Arc::clone(&politeness),
+                    Arc::clone(&clock),
+                    shutdown.clone(),
+                ),
+                output: of_work.clone(),
+            };
+            worst = worst.worse(by_hand.notify(&site.start));
+        }
+        worst
     })
 }
 
@@ -161,10 +146,7 @@ impl ByHand {
         if let Some(served) = &done.served {
             self.print(&format!("  {}", served.line()));
             // What `arpent status` shows; without it nothing is lost.
-            drop(LastSession::note_served(
-                &path.with_extension("last.json"),
-                served,
-            ));
+            drop(LastSession::note_served(&path, served));
             is_complete &= !done.is_held;
         }
         for line in notified.chain(notices.clone()) {

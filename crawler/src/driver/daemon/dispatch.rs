@@ -39,6 +39,7 @@ use crate::{
     outcome::ExitCode,
     politeness::SharedPoliteness,
     schedule::{Planned, Timetable, TimetableStep},
+    served::ServedReport,
 };
 
 /// Longest wait, so that a clock that was changed is noticed.
@@ -363,7 +364,9 @@ where
         let output = self.dependencies.output.of_site(name);
         let mut fields = run.summary.log_fields();
         fields.insert("exit_code".to_owned(), (run.code as u8).into());
-        let line = run.summary.line();
+        let served = run.summary.served();
+        let served = served.filter(|_| work == DaemonWork::Look);
+        let line = served.map_or_else(|| run.summary.line(), ServedReport::line);
         output.print(words::kind_of_end(run.code), &line, &fields);
         if !is_crawl || matches!(run.code, ExitCode::Interrupted | ExitCode::Terminated) {
             self.timetable.interrupted(name);
