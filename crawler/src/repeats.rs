@@ -278,8 +278,9 @@ impl Repeats {
         self.growth.add_page(url, distance, led_to);
     }
 
-    /// Takes off what the page with this fingerprint led to: a page that was found first on it has new text, or is a copy of a version.
-    pub fn refund(&mut self, finder: u64) {
+    /// Takes off what the page with this half of a fingerprint led to: a page that was found first on it has new text, or is a copy of a
+    /// version.
+    pub fn refund(&mut self, finder: u32) {
         self.growth.refund(finder);
     }
 

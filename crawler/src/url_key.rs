@@ -31,7 +31,7 @@ pub use self::names::SiteNames;
 pub use self::stand_in::{PublishAs, StandInError};
 pub(crate) use self::{
     actions::is_action,
-    fingerprint::FingerprintHasher,
+    fingerprint::{FingerprintHasher, short},
     identity::{has_foreign_scheme, has_presumed_parameters},
     normal_form::{escape_of, key_spelling, other_escapes},
     resolver::ReferenceResolver,

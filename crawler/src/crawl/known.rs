@@ -220,9 +220,10 @@ impl KnownUrls {
         self.ways.of(url).map_or(stored, |way| way.distance)
     }
 
-    /// The page on which a URL at a distance was found first, by its fingerprint.
-    pub(super) fn finder(&self, url: &UrlKey) -> Option<u64> {
-        self.ways.of(url).and_then(|way| way.finder)
+    /// The page on which a URL at a distance was found first, by half of its fingerprint.
+    pub(super) fn finder(&self, url: &UrlKey) -> Option<u32> {
+        let way = self.ways.of(url)?;
+        Some(way.finder).filter(|finder| *finder != 0)
     }
 
     /// Returns whether the published set lists `url`.

@@ -26,7 +26,7 @@ use crate::{
     pattern::Pattern,
     repeats::{ReadPage, Repeats, count_parameters, exclude_of},
     store::{Effect, Shown, Store, StoreError, Texts, VisitText},
-    url_key::{UrlKey, bare_path},
+    url_key::{UrlKey, bare_path, short},
     verdict::Judge,
 };
 
@@ -126,7 +126,7 @@ pub(super) fn remember(
         if novelty == TextNovelty::Nothing {
             repeats.count(&visit.key, visit.reading.distance, visit.reading.led_to);
         } else if let Some(finder) = visit.found_on {
-            refunds.push(finder.fingerprint());
+            refunds.push(short(finder.fingerprint()));
         }
     })?;
     for finder in refunds {

@@ -11,7 +11,6 @@ use super::{
     requeue::requeue,
     unlinked,
     validators::ValidatorTrust,
-    ways::Way,
 };
 use crate::{
     config::RepeatsConfig,
@@ -138,8 +137,7 @@ pub(super) fn remember(
             known.rounds.add_waiting(place);
             let distance = note.distance;
             let found_on = if distance > 0 { rows.found_on()? } else { None };
-            let finder = found_on.map(|url| url.fingerprint());
-            known.ways.put(key.fingerprint(), Way { distance, finder });
+            known.ways.add(key, distance, found_on.as_ref());
         }
         Ok(ControlFlow::Continue(()))
     })?;

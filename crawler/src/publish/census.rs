@@ -35,8 +35,8 @@ use crate::{
     verdict::{MAX_HOPS, Merged, MergedBy, Mode, Rows},
 };
 
-/// Body hashes that are compared with each other: 160 MB at most. Further bodies are not compared.
-const MAX_CONTENTS: usize = 10_000_000;
+/// Contents that others are compared with, the first of the set: what a table of 2^19 takes, 5 MB.
+const MAX_CONTENTS: usize = 458_752;
 
 /// The numbers and the plan of a set before its first file is written.
 pub(super) struct Census {

@@ -220,6 +220,7 @@ fn publish_view(
     request: &PublishRequest<'_>,
     report: &mut Option<Report>,
 ) -> Result<Published, PublishError> {
+    store.lower_cache()?;
     let previous = Previous::read(store, request)?;
     let moved = moved_from(store, request)?;
     let folder = store.folder();

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{HashMap, hash_map::Entry},
-    hash::{BuildHasherDefault, Hasher},
+    hash::BuildHasherDefault,
 };
 
 use crate::{
@@ -26,7 +26,7 @@ const MIN_PAGES: u32 = 4;
 /// The blocks of all pages.
 #[derive(Debug)]
 pub(super) struct BlockTable {
-    seen: HashMap<u32, Seen, BuildHasherDefault<BlockHasher>>,
+    seen: HashMap<u32, Seen, BuildHasherDefault<FingerprintHasher>>,
     pages: u32,
     /// Blocks of single pages, in order: those whose hashes have no bit of the mask.
     alone: HashMap<u64, AlonePage, BuildHasherDefault<FingerprintHasher>>,
@@ -154,24 +154,4 @@ fn mask_of(text: &PageText, mut mask: u32, limit: usize) -> u32 {
 fn sample(text: &PageText, mask: u32) -> impl Iterator<Item = &TextBlock> {
     let blocks = text.blocks.iter();
     blocks.filter(move |block| block.hash & mask == 0)
-}
-
-/// Hashes keys that are hashes themselves, some of whose bits are alike.
-#[derive(Debug, Default)]
-struct BlockHasher(u64);
-
-impl Hasher for BlockHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u32(byte.into());
-        }
-    }
-
-    fn write_u32(&mut self, key: u32) {
-        self.0 = (self.0 ^ u64::from(key)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
 }

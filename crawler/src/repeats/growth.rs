@@ -7,7 +7,7 @@ use std::{collections::HashMap, hash::BuildHasherDefault};
 use super::{GrowingPlace, places};
 use crate::{
     page::PageText,
-    url_key::{FingerprintHasher, UrlKey},
+    url_key::{FingerprintHasher, UrlKey, short},
 };
 
 /// Weight of a URL that a page leads to; of a page at distance 1 it is one. Most sites have pages right behind new text that say nothing
@@ -36,19 +36,24 @@ const WORTH_SHOWING: i64 = 5;
 /// Copies of a page, under the same name in other directories, that do not count: versions, languages, mirrors.
 const MAX_COPIES: u8 = 20;
 
-/// Places, pages and texts that are watched at most: 24 to 40 bytes each.
-const MAX_ENTRIES: usize = 500_000;
+/// Places, pages and texts that are watched at most: what a table of 2^19 takes. A page and a text have 9 bytes each, a place 50.
+const MAX_ENTRIES: usize = 458_752;
 
-type Hashed<T> = HashMap<u64, T, BuildHasherDefault<FingerprintHasher>>;
+type Hashed<K, T> = HashMap<K, T, BuildHasherDefault<FingerprintHasher>>;
+
+/// The place of a place in [`Growth::places`].
+type PlaceNumber = u32;
 
 /// The tallies of all places.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
-    places: Hashed<PlaceTally>,
+    places: Vec<PlaceTally>,
+    /// Their numbers, by the hashes of their names.
+    numbers: Hashed<u64, PlaceNumber>,
     /// What pages without new text led to, as it is counted, by the fingerprints of the pages.
-    counted: Hashed<Counted>,
+    counted: Hashed<u32, Counted>,
     /// Pages by their names and texts.
-    copies: Hashed<u8>,
+    copies: Hashed<u32, u8>,
     /// A place is over its limit.
     has_cut: bool,
     growing: Option<GrowingPlace>,
@@ -57,8 +62,8 @@ pub(super) struct Growth {
 /// A place.
 #[derive(Debug, Clone, Copy)]
 struct PlaceTally {
-    /// The place around it; 0: it is the site.
-    around: u64,
+    /// The place around it; `None`: it is the site.
+    around: Option<PlaceNumber>,
     /// URLs that pages without new text led to, times [`FAR`], without what is counted in places of it that are cut.
     led_to: i64,
     /// Pages that can be listed.
@@ -69,18 +74,29 @@ struct PlaceTally {
     is_cut: bool,
 }
 
-/// What a page is counted for.
+/// The place of a page and, in the lowest byte, what the page is counted for.
 #[derive(Debug, Clone, Copy)]
-struct Counted {
-    place: u64,
-    led_to: i64,
+struct Counted(u32);
+
+impl Counted {
+    fn new(place: PlaceNumber, led_to: u8) -> Self {
+        Self(place << 8 | u32::from(led_to))
+    }
+
+    fn place(self) -> PlaceNumber {
+        self.0 >> 8
+    }
+
+    fn led_to(self) -> i64 {
+        i64::from(self.0 & 0xff)
+    }
 }
 
 impl PlaceTally {
     /// Nothing was counted yet in the place `name`.
     fn of(name: &str) -> Self {
         Self {
-            around: 0,
+            around: None,
             led_to: 0,
             listed: 0,
             limit: limit_of(name),
@@ -113,7 +129,9 @@ impl Growth {
             was_cut: true,
             ..PlaceTally::of(name)
         };
-        self.places.insert(places::hash(name), tally);
+        if let Some(place) = self.place_named(name) {
+            self.places[place as usize] = tally;
+        }
     }
 
     /// Returns whether a page is one of the first copies of another one, under its name in another directory; takes it.
@@ -125,9 +143,9 @@ impl Growth {
         if !name.bytes().any(|byte| byte.is_ascii_alphabetic()) {
             return false;
         }
-        let key = text.blocks.iter().fold(places::hash(name), |key, block| {
+        let key = short(text.blocks.iter().fold(places::hash(name), |key, block| {
             (key.rotate_left(23) ^ u64::from(block.hash)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-        });
+        }));
         if self.copies.len() >= MAX_ENTRIES && !self.copies.contains_key(&key) {
             return false;
         }
@@ -154,21 +172,20 @@ impl Growth {
         if self.counted.len() >= MAX_ENTRIES {
             return;
         }
-        self.counted
-            .insert(url.fingerprint(), Counted { place, led_to });
-        self.add(place, led_to);
+        let counted = Counted::new(place, u8::try_from(led_to).unwrap_or(u8::MAX));
+        self.counted.insert(short(url.fingerprint()), counted);
+        self.add(place, counted.led_to());
         self.note_growing(url, place);
     }
 
     /// Returns whether the last crawl cut the place, or one around it, but for the site: pages next to new text would close it for all.
-    fn was_cut(&self, mut place: u64) -> bool {
-        while let Some(tally) = self.places.get(&place)
-            && tally.around != 0
-        {
+    fn was_cut(&self, place: PlaceNumber) -> bool {
+        let mut tally = &self.places[place as usize];
+        while let Some(around) = tally.around {
             if tally.was_cut {
                 return true;
             }
-            place = tally.around;
+            tally = &self.places[around as usize];
         }
         false
     }
@@ -178,10 +195,8 @@ impl Growth {
         self.growing.as_ref()
     }
 
-    fn note_growing(&mut self, url: &UrlKey, place: u64) {
-        let Some(tally) = self.places.get(&place) else {
-            return;
-        };
+    fn note_growing(&mut self, url: &UrlKey, place: PlaceNumber) {
+        let tally = &self.places[place as usize];
         let limit = tally.limit.max(tally.listed);
         let led_to = (tally.led_to / FAR).unsigned_abs();
         let is_most = self
@@ -200,23 +215,24 @@ impl Growth {
     }
 
     /// A page that was first found on the page `finder` has something new.
-    pub(super) fn refund(&mut self, finder: u64) {
-        if let Some(Counted { place, led_to }) = self.counted.remove(&finder) {
-            self.add(place, -led_to);
+    pub(super) fn refund(&mut self, finder: u32) {
+        if let Some(counted) = self.counted.remove(&finder) {
+            self.add(counted.place(), -counted.led_to());
         }
     }
 
     /// Takes a page that can be listed.
     pub(super) fn list(&mut self, url: &UrlKey) {
-        let mut place = self.places_of(url).unwrap_or_default();
-        while let Some(tally) = self.places.get_mut(&place) {
+        let mut next = self.places_of(url);
+        while let Some(place) = next {
+            let tally = &mut self.places[place as usize];
             tally.listed += 1;
             let is_freed = tally.is_cut && !tally.is_over();
             tally.is_cut &= !is_freed;
-            place = tally.around;
-            if is_freed {
+            next = tally.around;
+            if let Some(around) = next.filter(|_| is_freed) {
                 let led_to = tally.led_to;
-                self.add(place, led_to);
+                self.add(around, led_to);
             }
         }
     }
@@ -232,33 +248,45 @@ impl Growth {
             return None;
         }
         let is_cut = |name: &String| {
-            let tally = self.places.get(&places::hash(name));
-            tally.is_some_and(|tally| tally.is_cut)
+            let place = self.numbers.get(&places::hash(name));
+            place.is_some_and(|place| self.places[*place as usize].is_cut)
         };
         places::names(url).into_iter().find(is_cut)
     }
 
     /// The place of `url`, once it is watched with those around it; `None`: there is no room.
-    fn places_of(&mut self, url: &UrlKey) -> Option<u64> {
-        let mut around = 0;
+    fn places_of(&mut self, url: &UrlKey) -> Option<PlaceNumber> {
+        let mut around = None;
         for name in places::names(url).iter().rev() {
-            let key = places::hash(name);
-            if self.places.len() >= MAX_ENTRIES && !self.places.contains_key(&key) {
-                return None;
-            }
-            let tally = self.places.entry(key);
-            let tally = tally.or_insert_with(|| PlaceTally::of(name));
-            tally.around = around;
-            around = key;
+            let place = self.place_named(name)?;
+            self.places[place as usize].around = around;
+            around = Some(place);
         }
-        Some(around)
+        around
+    }
+
+    /// The place `name`, once it is watched; `None`: there is no room.
+    fn place_named(&mut self, name: &str) -> Option<PlaceNumber> {
+        let key = places::hash(name);
+        if let Some(place) = self.numbers.get(&key) {
+            return Some(*place);
+        }
+        if self.places.len() >= MAX_ENTRIES {
+            return None;
+        }
+        let place = PlaceNumber::try_from(self.places.len()).ok()?;
+        self.numbers.insert(key, place);
+        self.places.push(PlaceTally::of(name));
+        Some(place)
     }
 
     /// Counts in a place and in all around it, up to one that is cut: a few endless places make no endless site.
-    fn add(&mut self, mut place: u64, mut led_to: i64) {
+    fn add(&mut self, place: PlaceNumber, mut led_to: i64) {
+        let mut next = Some(place);
         while led_to != 0
-            && let Some(tally) = self.places.get_mut(&place)
+            && let Some(place) = next
         {
+            let tally = &mut self.places[place as usize];
             let (before, was_cut) = (tally.led_to, tally.is_cut);
             tally.led_to += led_to;
             tally.is_cut = tally.is_over();
@@ -269,7 +297,7 @@ impl Growth {
                 (false, true) => -before,
                 (true, false) => tally.led_to,
             };
-            place = tally.around;
+            next = tally.around;
         }
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::url_key::short;
 
 fn url(path: &str) -> UrlKey {
     UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap()
@@ -66,7 +67,7 @@ fn read_text(
         let led_to = u32::try_from(unknown.len()).unwrap();
         repeats.count(&page, distance, led_to);
     } else if let Some(finder) = finder {
-        repeats.refund(url(finder).fingerprint());
+        repeats.refund(short(url(finder).fingerprint()));
     }
     novelty
 }

@@ -425,6 +425,14 @@ impl Store {
         self.write(|transaction| effects::apply(transaction, commit))
     }
 
+    /// Gives memory back: from now on rows are read and written in the order of their keys.
+    ///
+    /// # Errors
+    /// The state cannot be read.
+    pub fn lower_cache(&self) -> Result<(), StoreError> {
+        self.read(schema::lower_cache)
+    }
+
     /// Takes the data of inputs of the user on URLs, as finished visits, all or nothing. Of a URL that is given several times
     /// the newest change counts, then the most text, then the first in the order of the texts, whatever the order of inputs. Made for millions of URLs in no order, in
     /// bounded memory.

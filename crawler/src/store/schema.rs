@@ -31,6 +31,9 @@ const PAGE_BYTES: u32 = 8_192;
 /// Memory for pages of the file, in KiB. Pages that are not in it are read from the memory of the system.
 const CACHE_KIB: i64 = 8 * 1_024;
 
+/// The same for walks in the order of keys, in KiB.
+const CACHE_OF_WALKS_KIB: i64 = 2 * 1_024;
+
 /// Pages of the file in the write-ahead log that start a checkpoint: 64 MiB. Pages that change often
 /// are written to the file once per checkpoint, so a larger log spares writes.
 const CHECKPOINT_PAGES: i64 = 8_192;
@@ -318,6 +321,12 @@ fn protect(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
     Ok(())
+}
+
+/// Lowers the cache to what a walk in the order of keys needs, and gives the rest back. A sorter takes as much again.
+pub(super) fn lower_cache(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "cache_size", -CACHE_OF_WALKS_KIB)?;
+    connection.execute_batch("PRAGMA shrink_memory")
 }
 
 /// Makes the tables, all or nothing.
