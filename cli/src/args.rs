@@ -15,6 +15,7 @@ mod forget;
 mod generate;
 mod init;
 mod notify;
+mod pause;
 mod publish;
 mod report;
 mod status;
@@ -44,6 +45,7 @@ pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::generate::{GenerateArgs, Generated, JsonResult};
 pub(crate) use self::init::{InitArgs, Scheduler, Server};
 pub(crate) use self::notify::NotifyArgs;
+pub(crate) use self::pause::{PauseArgs, ResumeArgs};
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::report::ReportArgs;
 pub(crate) use self::status::StatusArgs;
@@ -116,6 +118,12 @@ pub(crate) enum Command {
     /// Crawl sites by their schedules, until a signal comes
     #[command(long_about = daemon::DAEMON_HELP)]
     Daemon(Box<DaemonArgs>),
+    /// Leave sites alone until arpent resume
+    #[command(long_about = pause::PAUSE_HELP)]
+    Pause(Box<PauseArgs>),
+    /// Resume sites that are paused
+    #[command(long_about = pause::RESUME_HELP)]
+    Resume(Box<ResumeArgs>),
     /// Manage the sites that several daemons share
     #[command(long_about = catalogue::CATALOGUE_HELP)]
     Catalogue(CatalogueArgs),
@@ -155,7 +163,17 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ),
     ("Look at a crawl", &["status", "report", "why"]),
     ("Check sitemaps", &["check", "audit", "diff"]),
-    ("Administer", &["daemon", "catalogue", "forget", "generate"]),
+    (
+        "Administer",
+        &[
+            "daemon",
+            "pause",
+            "resume",
+            "catalogue",
+            "forget",
+            "generate",
+        ],
+    ),
 ];
 
 /// Options of other programs, and what to use instead.

@@ -36,14 +36,14 @@ pub(crate) fn begin(output: &Output, level: LevelFilter) {
         "tokio",
         "tower",
     ];
-    // The pool of connections to a catalogue repeats what its errors say.
-    const POOL: &str = "deadpool";
+    // The pool of connections to a catalogue repeats what its errors say, and so does the library that gets tokens of Google.
+    const REPEATING: [&str; 2] = ["deadpool", "gcp_auth"];
     let below = if level == LevelFilter::TRACE {
         level
     } else {
         level.min(LevelFilter::WARN)
     };
-    let of_pool = if level == LevelFilter::TRACE {
+    let of_repeating = if level == LevelFilter::TRACE {
         level
     } else {
         LevelFilter::OFF
@@ -51,7 +51,7 @@ pub(crate) fn begin(output: &Output, level: LevelFilter) {
     let filter = Targets::new()
         .with_default(level)
         .with_targets(BELOW.map(|name| (name, below)))
-        .with_target(POOL, of_pool);
+        .with_targets(REPEATING.map(|name| (name, of_repeating)));
     let style = if output.is_json_log() {
         LogStyle::Json
     } else if level <= LevelFilter::WARN {

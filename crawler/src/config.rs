@@ -30,7 +30,9 @@ pub use self::fetch::{
     CookieUse, Credentials, FetchConfig, PolitenessConfig, Rate, Resolve, Secret,
 };
 pub use self::guard::{GuardConfig, Share};
-pub use self::notify::{HookEvent, INDEXNOW_ENDPOINT, NotifyConfig};
+pub use self::notify::{
+    GOOGLE_ENDPOINT, GoogleConfig, HookEvent, INDEXNOW_ENDPOINT, MessageConfig, NotifyConfig,
+};
 pub use self::parse::{PageAction, PageRule, ParseConfig};
 pub use self::publish::{
     FileDates, FileGroup, Format, IndexMode, Layout, MANIFEST_FILE, ObjectField, ObjectHeader,

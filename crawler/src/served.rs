@@ -18,6 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use self::content::fault_of;
+pub use self::content::other_program;
 pub use self::{program::program_of, robots_lines::missing_lines};
 use crate::{
     client::{DownloadError, DownloadedDocument},

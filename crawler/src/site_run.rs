@@ -4,9 +4,11 @@
 //! ends the session: it calls the hooks, and writes the record ([`LastSession`]).
 
 mod last_session;
+mod messages;
 mod notifier;
 mod opening;
 mod outcome;
+mod pauses;
 mod session_row;
 mod status;
 mod stored;
@@ -21,9 +23,11 @@ use tokio::{
 
 pub use self::{
     last_session::{LastSession, SessionRecord},
+    messages::{MessageLog, MessageLogs},
     notifier::{Announce, EndOfSession, Notifier, NotifierConfig},
     opening::Opened,
     outcome::SessionError,
+    pauses::{Pause, Pauses, change_pauses, read_pauses},
     status::{LastEnd, SiteStatus, StatusReport, Zone},
     stored::{Stored, StoredRequest},
 };

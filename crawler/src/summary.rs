@@ -26,7 +26,7 @@ use crate::{
     config::Config,
     export::ExtensionCounts,
     notes::Note,
-    notify::Notified,
+    notify::{GoogleReport, Notified},
     outcome::SessionOutcome,
     publish::{PublishError, Published},
     report::Report,
@@ -188,6 +188,16 @@ impl Summary {
     /// Takes what is served of the set.
     pub fn set_served(&mut self, served: Option<ServedReport>) {
         self.set.served = served;
+    }
+
+    /// What Google has read of the set; `None`: nobody asked, or it did not answer.
+    pub fn google(&self) -> Option<&GoogleReport> {
+        self.set.google.as_ref()
+    }
+
+    /// Takes what Google has read of the set.
+    pub fn set_google(&mut self, google: Option<GoogleReport>) {
+        self.set.google = google;
     }
 
     /// When the passing of time changes the published set.

@@ -179,17 +179,17 @@ fn sites_are_paused_resumed_and_run_now() {
     let Some(database) = Database::with(SITES) else {
         return;
     };
-    database.check("catalogue pause a b", "paused: a\npaused: b\n");
+    database.check("pause a b", "a: paused\nb: paused\n");
     assert_eq!(database.list(" --state paused").len(), 2);
-    let resume = "run `arpent catalogue resume` first";
+    let resume = "run `arpent resume` first";
     database.check_refused("catalogue run-now a", resume);
-    database.print("catalogue resume a");
+    database.print("resume a");
     database.check("catalogue run-now a --force", "due now: a\n");
     database.check(
-        "catalogue resume a b",
-        "neither paused nor set aside: a\nresumed: b\n",
+        "resume a b",
+        "a: neither paused nor set aside\nb: resumed\n",
     );
-    database.print("catalogue pause b");
+    database.print("pause b --until 2999-01-01 --reason moving");
 
     database.postgres.sql(
         "UPDATE host SET owner = 'w', epoch = 7, lease_until = now() + interval '1 h' WHERE name = 'a.example';
@@ -202,24 +202,21 @@ fn sites_are_paused_resumed_and_run_now() {
     let forced = database.print("catalogue run-now a --force");
     let end = "publishes in spite of the guard\n";
     assert!(forced.ends_with(end), "{forced}");
-    database.check(
-        "catalogue pause a",
-        "paused: a; its session goes on to its end\n",
-    );
+    database.check("pause a", "a: paused; its session stops\n");
     let list = database.print("catalogue list");
     let line = list.lines().find(|line| line.starts_with("a "));
     let line: Vec<&str> = line.unwrap_or_default().split_whitespace().collect();
-    assert_eq!(line.join(" "), "a running, then paused - - - -");
+    assert_eq!(line.join(" "), "a running, stops - - - -");
     database
         .postgres
         .sql("UPDATE site SET epoch = NULL WHERE name = 'a'");
-    database.print("catalogue resume a");
+    database.print("resume a");
 
     let aside = "UPDATE site SET set_aside = 'its workers died' WHERE name <> 'b'";
     database.postgres.sql(aside);
     let list = database.print("catalogue list --state set-aside");
     assert!(list.contains("\n    its workers died\n"), "{list}");
-    database.check("catalogue resume --set-aside", "resumed: 2 sites\n");
+    database.check("resume --set-aside", "resumed: 2 sites\n");
 }
 
 #[test]

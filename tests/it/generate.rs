@@ -39,7 +39,7 @@ fn every_command_has_a_man_page() {
         ("generate", "man completions settings schema"),
         (
             "catalogue",
-            "init add import list show fetch remove pause resume run-now",
+            "init add import list show fetch remove run-now",
         ),
     ];
     for (command, names) in actions {

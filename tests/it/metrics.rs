@@ -124,7 +124,10 @@ fn check_documents(shown: &BTreeSet<String>) {
     let page = read("cli/guide/deployment.md");
     let (_, section) = page.split_once("\n## Metrics\n").expect("a section");
     let section = section.split("\n## ").next().unwrap_or_default();
-    assert_eq!(named(section), *shown);
+    let mut documented = named(section);
+    // Only a set that was submitted has them.
+    documented.retain(|name| !name.contains("_google_"));
+    assert_eq!(documented, *shown);
 }
 
 const LAST_PUBLISH: &str = "arpent_site_last_publish_timestamp_seconds{site=\"docs\"}";

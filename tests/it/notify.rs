@@ -1,7 +1,9 @@
 //! Notifications of engines and hooks on loopback.
 
 mod engines;
+mod google;
 mod hooks;
+mod messages;
 mod robots_lines;
 mod served;
 

@@ -127,7 +127,8 @@ fn each_names_the_cause_and_the_next_step() {
         "build -o x",
         "catalogue",
         "catalogue list --state lost",
-        "catalogue resume",
+        "resume",
+        "pause shop",
         "daemon --catalogue mysql://db.example/arpent",
         "check --explain R99",
     ] {

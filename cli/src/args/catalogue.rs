@@ -68,22 +68,6 @@ pub(crate) enum CatalogueAction {
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
     },
-    /// Pause sites; sessions under way go on to their end
-    Pause {
-        /// Names of the sites
-        #[arg(value_name = "NAME", required = true)]
-        names: Vec<String>,
-    },
-    /// Resume sites that are paused or set aside
-    Resume {
-        /// Names of the sites
-        #[arg(value_name = "NAME", required_unless_present = "set_aside")]
-        names: Vec<String>,
-
-        /// Resume all sites that are set aside
-        #[arg(long, conflicts_with = "names")]
-        set_aside: bool,
-    },
     /// Crawl sites as soon as their hosts are free; a session under way is not repeated
     RunNow {
         /// Names of the sites
@@ -133,7 +117,7 @@ pub(crate) enum StateWord {
     Running,
     /// Three sessions in a row did not end
     SetAside,
-    /// Waits for arpent catalogue resume
+    /// Waits for arpent resume
     Paused,
     /// Has no schedule
     OnDemand,
@@ -159,7 +143,7 @@ Each site is crawled by one daemon at a time, and two sites on one host are neve
 The catalogue stores the settings of each site. A secret has to be a reference, { variable = \"...\" } or { file = \"...\" }. Files that \
 settings name are those of the machine of the daemon. The output has to be object storage.
 
-After three sessions in a row that did not end, a site is set aside: it is crawled again after arpent catalogue resume.
+After three sessions in a row that did not end, a site is set aside: it is crawled again after arpent resume.
 
 arpent status --catalogue shows the fleet.";
 

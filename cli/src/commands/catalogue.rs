@@ -9,7 +9,7 @@ mod import;
 mod listing;
 
 #[cfg(feature = "catalogue")]
-pub(super) use self::actions::{open, run, url_of};
+pub(super) use self::actions::{each, open, run, url_of};
 
 #[cfg(not(feature = "catalogue"))]
 use crate::{

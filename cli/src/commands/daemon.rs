@@ -174,27 +174,31 @@ pub(super) fn run(
             load: Arc::new(load),
         };
         let shared = settings_of(&settings);
-        let dispatcher = Dispatcher::new(dependencies, &shared, record, |work, site, watch| {
-            let crawler = crawler.for_site(&site);
-            let observer = parts.observer.clone();
-            let counting = observer.as_ref().filter(|_| work == DaemonWork::Crawl);
-            let counted =
-                counting.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
-            async move {
-                let run = match work {
-                    DaemonWork::Crawl => session_site(&crawler, &site, watch).await,
-                    DaemonWork::Publish => publish_site(&crawler, &site, None).await,
-                    DaemonWork::Look => look_at_site(&crawler, &site).await,
+        let dispatcher =
+            Dispatcher::new(dependencies, &shared, record, |work, site, watch, stop| {
+                let crawler = Crawler {
+                    stop,
+                    ..crawler.for_site(&site)
                 };
-                if let Some(counted) = counted {
-                    counted.end(run.summary.outcome);
+                let observer = parts.observer.clone();
+                let counting = observer.as_ref().filter(|_| work == DaemonWork::Crawl);
+                let counted =
+                    counting.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));
+                async move {
+                    let run = match work {
+                        DaemonWork::Crawl => session_site(&crawler, &site, watch).await,
+                        DaemonWork::Publish => publish_site(&crawler, &site, None).await,
+                        DaemonWork::Look => look_at_site(&crawler, &site).await,
+                    };
+                    if let Some(counted) = counted {
+                        counted.end(run.summary.outcome);
+                    }
+                    if let Some(observer) = observer {
+                        observer.take_summary(&site.name, &run.summary);
+                    }
+                    run
                 }
-                if let (Some(observer), Some(served)) = (observer, run.summary.served()) {
-                    observer.set_served(&site.name, served.is_served());
-                }
-                run
-            }
-        });
+            });
         // Sites that are gone from the settings, or changed there, are nobody's from now on.
         drop((settings, shared));
         let work = dispatcher.run(async || signals.next().await);

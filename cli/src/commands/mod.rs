@@ -15,6 +15,7 @@ mod generate;
 mod init;
 mod names;
 mod notify;
+mod pause;
 mod publish;
 mod report;
 mod requesting;
@@ -71,6 +72,8 @@ pub(crate) fn run() -> ExitCode {
         Command::Diff(args) => diff::run(&args, &environment, &output),
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
+        Command::Pause(args) => pause::pause(&args, &environment, &output),
+        Command::Resume(args) => pause::resume(&args, &environment, &output),
         Command::Catalogue(args) => catalogue::run(&args, &environment, &output),
         Command::Status(args) => status::run(&args, &environment, &output),
         Command::Report(args) => report::run(&args, &environment, &output),

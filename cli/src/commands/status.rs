@@ -12,7 +12,7 @@ use crawler::{
         site_of_start,
     },
     schedule::NextRun,
-    site_run::{LastSession, SiteStatus, StatusReport, Zone},
+    site_run::{LastSession, Pauses, SiteStatus, StatusReport, Zone, read_pauses},
     store::with_causes,
 };
 use jiff::Timestamp;
@@ -76,6 +76,11 @@ pub(super) fn run(
         sites: Vec::new(),
         time_zone: zone_of(&shared.session),
     };
+    let pauses = read_pauses(state, report.now).unwrap_or_else(|error| {
+        let state = state.display();
+        output.warn(&format!("failed to read the pauses in {state}: {error}"));
+        Pauses::new()
+    });
     let is_wanted = |status: &SiteStatus| {
         let typed = args.site.as_ref();
         typed.is_none_or(|typed| {
@@ -84,7 +89,14 @@ pub(super) fn run(
     };
     let sites = settings.sites.iter();
     report.sites = sites
-        .map(|site| configured(site, &kept, report.now, output))
+        .map(|site| {
+            let mut status = configured(site, &kept, report.now, output);
+            status.paused = pauses.get(&site.name).cloned();
+            if status.paused.is_some() {
+                status.next = None;
+            }
+            status
+        })
         .filter(is_wanted)
         .collect();
     if settings.sites.is_empty() || report.sites.is_empty() {

@@ -159,11 +159,14 @@ pub(super) fn is_secret(setting: &str, value: &Value) -> bool {
                 .split_once(':')
                 .is_some_and(|(name, _)| is_secret_header(name.trim_ascii())),
             "catalogue" => has_password(text),
-            "proxy" => has_user_info(text),
+            "proxy" | "server" => has_user_info(text),
+            "token" => true,
+            "to" | "message" => text.starts_with("slack:") || text.starts_with("teams:"),
             _ => false,
         },
         Value::List(items) => items.iter().any(|item| is_secret(setting, &item.value)),
-        Value::Bare(_) | Value::Table(_) => false,
+        Value::Table(entries) => entries.iter().any(|(key, value)| is_secret(key, value)),
+        Value::Bare(_) => false,
     }
 }
 

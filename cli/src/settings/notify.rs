@@ -3,14 +3,18 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use crawler::{
-    config::{HookEvent, INDEXNOW_ENDPOINT, Secret},
-    notify::{PingTemplate, service_url},
+    config::{GoogleConfig, HookEvent, INDEXNOW_ENDPOINT, MessageConfig, Secret},
+    notify::{PingTemplate, Recipient, service_url},
 };
 
 use super::{
     has_user_info,
-    value::{Read, Value, Wrong, duration, list, optional_text, text, words},
+    problem::nearest,
+    value::{Read, Value, Wrong, duration, list, optional_text, switch, text, words},
 };
+
+/// The keys of a table `[[notify.message]]`.
+pub(super) const MESSAGE_KEYS: [&str; 5] = ["to", "token", "server", "from", "digest"];
 
 /// Shortest time between two looks at a set that is served.
 const MIN_INTERVAL: Duration = Duration::from_secs(60);
@@ -73,4 +77,83 @@ pub(crate) fn hook_url(value: &Value) -> Read<Secret> {
 pub(crate) fn hook_events(value: &Value) -> Read<BTreeSet<HookEvent>> {
     let known = HookEvent::ALL.map(|event| (event.as_str(), event));
     Ok(words(value, &known)?.into_iter().collect())
+}
+
+/// The account of Google: a table, or the file of its key alone.
+pub(crate) fn google(value: &Value) -> Read<Option<GoogleConfig>> {
+    const KEYS: [&str; 3] = ["key_file", "max_age", "endpoint"];
+    let mut config = GoogleConfig::default();
+    let file = [("key_file".to_owned(), value.clone())];
+    let entries = match value {
+        Value::Text(text) if text.is_empty() => return Ok(None),
+        Value::Table(entries) => entries.as_slice(),
+        Value::Text(_) | Value::Bare(_) | Value::List(_) => &file,
+    };
+    for (key, value) in entries {
+        match key.as_str() {
+            "key_file" => config.key_file = text(value, "the path of a key file")?.into(),
+            "max_age" => config.max_age = duration(value)?,
+            "endpoint" => {
+                let found = text(value, "the URL of the API")?;
+                if service_url(found).is_none() {
+                    return Err(Wrong::found("the URL of the API", value));
+                }
+                found.clone_into(&mut config.endpoint);
+            }
+            _ => return Err(unknown_key(key, KEYS)),
+        }
+    }
+    if config.key_file.as_os_str().is_empty() {
+        return Err(Wrong::new(
+            "expected key_file = the JSON file with the key of a service account",
+        ));
+    }
+    if cfg!(not(feature = "google")) {
+        return Err(Wrong::new(
+            "this program was built without google; remove the setting, use a package of arpent, or build arpent with --features google",
+        ));
+    }
+    Ok(Some(config))
+}
+
+/// A key that a table has not.
+fn unknown_key<const N: usize>(key: &str, keys: [&str; N]) -> Wrong {
+    let meant = nearest(key, keys);
+    let meant = meant.map_or_else(String::new, |key| format!("; did you mean {key}?"));
+    Wrong::new(format!("{key}: no such key{meant}"))
+}
+
+/// Somebody who gets messages: a table, or the address alone.
+pub(crate) fn message(value: &Value) -> Read<MessageConfig> {
+    let mut config = MessageConfig {
+        to: Secret::new(""),
+        token: None,
+        server: None,
+        from: None,
+        digest: false,
+    };
+    let address = [("to".to_owned(), value.clone())];
+    let entries = match value {
+        Value::Table(entries) => entries.as_slice(),
+        Value::Text(_) | Value::Bare(_) | Value::List(_) => &address,
+    };
+    for (key, value) in entries {
+        let secret = || match text(value, "text") {
+            Ok(text) => Ok(Secret::new(text)),
+            // The text itself may be a key.
+            Err(_) => Err(Wrong::new(format!("expected {key} = text"))),
+        };
+        match key.as_str() {
+            "to" => config.to = secret()?,
+            "token" => config.token = Some(secret()?),
+            "server" => config.server = Some(secret()?),
+            "from" => config.from = optional_text(value, "an address")?,
+            "digest" => config.digest = switch(value)?,
+            _ => return Err(unknown_key(key, MESSAGE_KEYS)),
+        }
+    }
+    match Recipient::of(&config) {
+        Ok(_) => Ok(config),
+        Err(error) => Err(Wrong::new(error.to_string())),
+    }
 }

@@ -23,6 +23,8 @@ pub(crate) const REPORT: Commands = 1 << 11;
 pub(crate) const WHY: Commands = 1 << 12;
 pub(crate) const PUBLISH: Commands = 1 << 13;
 pub(crate) const FORGET: Commands = 1 << 14;
+/// `arpent pause` and `arpent resume`.
+pub(crate) const PAUSE: Commands = 1 << 15;
 
 /// Commands that write a set.
 pub(super) const SETS: Commands = CRAWL | BUILD | PUBLISH;
@@ -35,7 +37,7 @@ pub(super) const REQUESTS: Commands = INIT | CRAWL | CHECK | AUDIT | DIFF | NOTI
 
 /// Commands that use states.
 pub(super) const STATES: Commands =
-    SETS | INIT | CHECK | AUDIT | DIFF | NOTIFY | DAEMON | STATUS | REPORT | WHY | FORGET;
+    SETS | INIT | CHECK | AUDIT | DIFF | NOTIFY | DAEMON | STATUS | REPORT | WHY | FORGET | PAUSE;
 
 /// The value of an option that is counted.
 pub(crate) const COUNTED: &str = "+";

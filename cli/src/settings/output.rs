@@ -68,6 +68,27 @@ pub(crate) fn object_headers(value: &Value) -> Read<Vec<ObjectRule>> {
     })
 }
 
+/// Longest name of an index, without its ending, in bytes.
+const MAX_INDEX_NAME_BYTES: usize = 100;
+
+/// The name of the index.
+pub(crate) fn index_name(value: &Value) -> Read<String> {
+    const EXPECTED: &str = "a name of letters, digits, - and _ that ends with .xml, such as \"pages.xml\"; names that begin with \"sitemap-\" or \
+                            \"sitemap.\" are those of parts";
+    let name = text(value, EXPECTED)?;
+    let stem = name.strip_suffix(".xml").unwrap_or_default();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    let is_name = !stem.is_empty()
+        && stem.len() <= MAX_INDEX_NAME_BYTES
+        && stem.bytes().all(is_plain)
+        && !stem.starts_with("sitemap-");
+    if is_name {
+        Ok(name.to_owned())
+    } else {
+        Err(Wrong::found(EXPECTED, value))
+    }
+}
+
 /// Words for formats, several in one text divided by commas.
 pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
     const WORDS: [(&str, Format); 4] = [

@@ -10,6 +10,7 @@ use std::{
 
 use super::{
     Environment,
+    notify::MESSAGE_KEYS,
     problem::nearest,
     value::{Item, Read, Value, Wrong},
 };
@@ -56,6 +57,13 @@ fn place_of(entries: &[(String, Value)]) -> Read<(SecretPlace, &str)> {
     Ok((place, name))
 }
 
+/// Returns whether a table is a `[[notify.message]]`, some of whose values may be secrets.
+fn is_message(entries: &[(String, Value)]) -> bool {
+    entries
+        .iter()
+        .any(|(key, _)| MESSAGE_KEYS.contains(&key.as_str()))
+}
+
 /// Longest secret, in bytes: no header or token is longer.
 const MAX_SECRET_BYTES: usize = 64 * 1024;
 
@@ -64,8 +72,11 @@ pub(super) fn add_variables_of(value: &Value, names: &mut BTreeSet<String>) {
     match value {
         Value::Table(entries) => {
             for (place, name) in entries {
-                if let ("variable", Value::Text(name)) = (place.as_str(), name) {
-                    names.insert(name.clone());
+                match (place.as_str(), name) {
+                    ("variable", Value::Text(name)) => {
+                        names.insert(name.clone());
+                    }
+                    (_, inner) => add_variables_of(inner, names),
                 }
             }
         }
@@ -144,6 +155,8 @@ fn stand_in(setting: &str) -> &'static str {
         "header" => "Authorization: secret",
         "catalogue" => "postgres://secret.invalid/secret",
         "hook_url" | "proxy" => "https://secret.invalid/",
+        "to" | "message" => "slack:https://secret.invalid/",
+        "server" => "smtps://secret.invalid",
         _ => "secret",
     }
 }
@@ -157,6 +170,13 @@ impl SecretSources<'_> {
         warnings: &mut Vec<String>,
     ) -> Read<Value> {
         match value {
+            Value::Table(entries) if is_message(entries) => {
+                let entries = entries.iter().map(|(key, value)| {
+                    let value = self.reveal(key, value, warnings)?;
+                    Ok((key.clone(), value))
+                });
+                Ok(Value::Table(entries.collect::<Read<_>>()?))
+            }
             Value::Table(entries) => {
                 let (place, name) = place_of(entries)?;
                 let text = if self.hides_secrets {

@@ -20,7 +20,7 @@ use super::{
     draft::Draft,
     fleet, notify,
     options::{
-        ADD, AUDIT, BUILD, CATALOGUE, CHECK, CRAWL, DAEMON, DIFF, FORGET, NOTIFIED, NOTIFY,
+        ADD, AUDIT, BUILD, CATALOGUE, CHECK, CRAWL, DAEMON, DIFF, FORGET, NOTIFIED, NOTIFY, PAUSE,
         PUBLISH, REQUESTS, SETS, STATES, SettingOption, option,
     },
     output, request, units,
@@ -208,6 +208,10 @@ settings! {
         "index" = r#""always""# config.publish.index:
             |value| word(value, &[("always", IndexMode::Always), ("auto", IndexMode::Auto)]),
             option(SETS, "always|auto", "Write an index always, or only if one file is not enough [default: always]").rare();
+
+        /// Name of the index, or of the only sitemap, for a site whose other program writes sitemap.xml itself. It ends with .xml; further
+        /// indexes have a number.
+        "index_name" = r#""sitemap.xml""# config.publish.index_name: output::index_name;
 
         /// Formats, one or more. "xml": sitemaps. "txt": the same files as lists of URLs, sitemap.blog.txt.gz beside
         /// sitemap.blog.xml.gz; without "xml" the index names the lists. "rss", "atom": a feed of recent changes,
@@ -670,6 +674,16 @@ settings! {
         /// Events for which arpent calls hooks. "published": a set changed. "refused": the published sitemaps stay. "failed":
         /// the crawl failed.
         "hook_events" = r#"["published", "refused", "failed"]"# [List] config.notify.hook_events: notify::hook_events;
+
+        /// The account that submits the set to Google Search Console, a table [notify.google]. key_file: the JSON file with the key of a
+        /// service account. max_age: a set that Google has not read for so long is reported, "14d". endpoint: another URL of the API. Empty: none. Packages have it; a
+        /// build needs --features google.
+        "google" = r#""""# config.notify.google: notify::google;
+
+        /// People who get a message when a site begins to fail and when it is good again, each a table [[notify.message]]. to:
+        /// "ntfy:URL", "slack:URL", "teams:URL", "matrix:URL" or "mailto:ADDRESS". token: of ntfy or Matrix. server and from: of mail.
+        /// digest = true: a summary each week. to, token and server can be secrets, such as { file = "..." }.
+        "message" = "[]" [Secret List] config.notify.messages: |value| list(value, notify::message);
     }
     /// Several daemons, the workers, share the sites of a catalogue: a PostgreSQL database that `arpent catalogue` fills. Packages
     /// have it; a build needs --features catalogue.
@@ -678,7 +692,7 @@ settings! {
         /// those of its settings. A password belongs in another file: catalogue = { file = "..." }, or in a variable. Empty: no
         /// catalogue.
         "catalogue" = r#""""# [Program Secret] settings.fleet.catalogue: fleet::catalogue,
-            option(DAEMON | CATALOGUE, "URL", "Use the catalogue at this URL, a PostgreSQL database that daemons share");
+            option(DAEMON | CATALOGUE | PAUSE, "URL", "Use the catalogue at this URL, a PostgreSQL database that daemons share");
 
         /// Object storage for the states of the sites: "s3://BUCKET/PREFIX", "gs://BUCKET/PREFIX" or "az://CONTAINER/PREFIX". All
         /// workers have the same. It must not be public.

@@ -139,7 +139,9 @@ impl Checkpoints {
         self.count += 1;
         let name = format!("{}/{}-{}", self.site, self.epoch, self.count);
         let sent = settings.staged_of(&site.written().name());
-        let mut files = vec![names_file_in(&settings.state)];
+        // With the messages that people got.
+        let last = settings.last_session_of(site);
+        let mut files = vec![names_file_in(&settings.state), last];
         files.push(record_file(&sent));
         let state = relative(&state, &self.folder)? + PACKED;
         self.states.put(&format!("{name}/{state}"), &packed).await?;

@@ -24,8 +24,10 @@ pub(super) const RETRY: Duration = Duration::from_secs(2);
 pub(super) struct SessionLease {
     /// As the catalogue has it.
     pub(super) row: HostLease,
-    /// Stops the session under the lease.
+    /// Stops all sessions under the lease.
     pub(super) stop: Stop,
+    /// Stops the session that is under way.
+    session: Mutex<Stop>,
     /// Time from a renewal to the end.
     length: Duration,
     /// The last renewal by the clock of the machine, taken before it was sent; `None`: the lease is lost.
@@ -42,6 +44,18 @@ impl SessionLease {
     fn renewed(&self) -> MutexGuard<'_, Option<Duration>> {
         // A time is always valid.
         self.renewed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn session(&self) -> MutexGuard<'_, Stop> {
+        // So is a stop.
+        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins a session; returns what stops it.
+    pub(super) fn begin_session(&self) -> Stop {
+        let stop = self.stop.of_part();
+        self.session().clone_from(&stop);
+        stop
     }
 
     /// Tenths of the lease time that passed since the last renewal; `None`: the lease is lost.
@@ -105,6 +119,7 @@ impl Leases {
         let lease = Arc::new(SessionLease {
             row,
             stop: Stop::default(),
+            session: Mutex::default(),
             length: self.lease_time,
             renewed: Mutex::new(Some(asked)),
         });
@@ -151,12 +166,17 @@ impl Leases {
         }
         let asked = boot_time();
         let rows: Vec<&HostLease> = leases.iter().map(|lease| &lease.row).collect();
-        let lost = catalogue.heartbeat(&rows, self.lease_time).await?;
+        let in_force = catalogue.heartbeat(&rows, self.lease_time).await?;
         for lease in &leases {
-            if lost.contains(&lease.row.host) {
+            let Some(is_paused) = in_force.get(&lease.row.host) else {
                 lease.lose();
-            } else if let Some(renewed) = &mut *lease.renewed() {
+                continue;
+            };
+            if let Some(renewed) = &mut *lease.renewed() {
                 *renewed = asked;
+            }
+            if *is_paused {
+                lease.session().shutdown.stop();
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use std::{
 use crawler::{
     driver::{
         Crawler, Messenger, SessionStage, SessionWatch, SiteResult, SiteSettings, kind_of_end,
-        session_site,
+        session_site, site_of_start,
     },
     failure::{self, Cause, Failure, blocking},
     machine::private,
@@ -82,7 +82,7 @@ pub(super) async fn work_on_host(worker: Arc<Worker>, lease: Arc<SessionLease>) 
             NextSite::SetAside { name, reason } => {
                 let output = worker.crawler.output.of_site(&name);
                 output.error(&format!(
-                    "{name} is set aside: {reason}; it is tried again after a day, or by arpent catalogue resume {name}"
+                    "{name} is set aside: {reason}; it is tried again after a day, or by arpent resume {name}"
                 ));
                 continue;
             }
@@ -221,6 +221,9 @@ impl SiteWork<'_> {
         if let Some(counted) = counted {
             counted.end(run.summary.outcome);
         }
+        if let Some(observer) = observer {
+            observer.take_summary(&site.name, &run.summary);
+        }
         worker.board.end(&site.name);
         let after = self
             .conclude(&session, &site, &mut run, &watch, &mut checkpoints)
@@ -358,7 +361,7 @@ impl SiteWork<'_> {
         let around = self.worker.crawler.around_fetch.clone();
         Crawler {
             output: self.output.clone(),
-            stop: self.lease.stop.clone(),
+            stop: self.lease.begin_session(),
             around_fetch: Some(Arc::new(move |fetch| {
                 let fetch = around
                     .as_ref()
@@ -436,6 +439,11 @@ impl SiteWork<'_> {
         checkpoints: &mut Checkpoints,
     ) -> Result<Duration, CheckpointError> {
         let known = watch.progress.borrow().site.clone();
+        // A start URL that does not answer is that of the site of before.
+        let known = known.or_else(|| {
+            let named = site_of_start(&site.settings, &site.start);
+            Some(named.ok()?.site)
+        });
         let Some(known) = known else {
             return Ok(Duration::ZERO);
         };

@@ -11,16 +11,18 @@ use super::{
     signal,
 };
 use crate::{
+    config::Secret,
     fetch::{
-        BodySink, BodyWish, CallOptions, FetchError, FetchErrorKind, Fetched, Request, ResponseHead,
+        BodySink, BodyWish, CallMethod, CallOptions, FetchError, FetchErrorKind, Fetched, Request,
+        ResponseHead,
     },
     page::BodyEnd,
     politeness::Closed,
     url_key::{HostKey, UrlKey},
 };
 
-/// Bytes of an answer that are read. Engines answer with a line; a key file has 128 bytes at most.
-const MAX_ANSWER_BYTES: u64 = 64 * 1024;
+/// Bytes of an answer that are read. Engines answer with a line; Search Console lists 1,000 properties.
+const MAX_ANSWER_BYTES: u64 = 512 * 1024;
 
 /// The URL that is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,8 +31,12 @@ pub struct Call {
     pub url: UrlKey,
     /// The name of the URL in messages and logs.
     pub shown: Arc<str>,
-    /// A body of JSON to send (POST); without one the request is a GET.
+    /// The method. Default GET.
+    pub method: CallMethod,
+    /// A body of JSON to send. Default none.
     pub json: Option<Arc<str>>,
+    /// The token of `Authorization: Bearer`. Default none.
+    pub bearer: Option<Secret>,
     /// After which answers there is another try, as many as the settings allow.
     pub retry: Retry,
 }
@@ -50,7 +56,7 @@ pub enum Retry {
 pub struct CallAnswer {
     /// HTTP status.
     pub status: u16,
-    /// The first bytes of the body, at most 64 KiB.
+    /// The first bytes of the body, at most 512 KiB.
     pub body: Vec<u8>,
     /// `true` if that is all of it.
     pub is_whole: bool,
@@ -93,8 +99,31 @@ fn reason_of(closed: Closed) -> &'static str {
     }
 }
 
+impl Call {
+    /// A GET of `url`, which is shown as `shown`.
+    pub fn get(url: UrlKey, shown: &str, retry: Retry) -> Self {
+        Self {
+            url,
+            shown: Arc::from(shown),
+            method: CallMethod::Get,
+            json: None,
+            bearer: None,
+            retry,
+        }
+    }
+
+    /// A POST of `json` to `url`, which is shown as `shown`; it is tried again after what may pass.
+    pub fn post(url: UrlKey, shown: &str, json: &str) -> Self {
+        Self {
+            method: CallMethod::Post,
+            json: Some(Arc::from(json)),
+            ..Self::get(url, shown, Retry::Passing)
+        }
+    }
+}
+
 impl Downloader {
-    /// Calls a service. Of the answer's body at most 64 KiB are read; a redirect is an answer, and not
+    /// Calls a service. Of the answer's body at most 512 KiB are read; a redirect is an answer, and not
     /// followed.
     ///
     /// # Errors
@@ -105,7 +134,9 @@ impl Downloader {
         let request = Request {
             call: Some(CallOptions {
                 shown: Arc::clone(&call.shown),
+                method: call.method,
                 json: call.json.clone(),
+                bearer: call.bearer.clone(),
             }),
             ..Request::get(&call.url, MAX_ANSWER_BYTES)
         };

@@ -10,6 +10,14 @@ pub struct Shutdown {
 }
 
 impl Shutdown {
+    /// That of a part of the session, which ends with it or before.
+    pub(super) fn of_part(&self) -> Self {
+        Self {
+            stop: self.stop.child_token(),
+            abort: self.abort.child_token(),
+        }
+    }
+
     /// No new requests; those in flight finish, everything is stored.
     pub fn stop(&self) {
         self.stop.cancel();

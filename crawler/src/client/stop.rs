@@ -35,6 +35,15 @@ pub struct Stop {
 }
 
 impl Stop {
+    /// A part of the work: it stops with all of it, or alone by its own [`Stop::shutdown`].
+    #[must_use]
+    pub fn of_part(&self) -> Self {
+        Self {
+            shutdown: self.shutdown.of_part(),
+            first: Arc::clone(&self.first),
+        }
+    }
+
     /// The first signal, if any.
     pub fn asked_by(&self) -> Option<StopSignal> {
         self.first.get().copied()

@@ -33,6 +33,45 @@ impl HookEvent {
     }
 }
 
+/// Somebody who gets messages when a site begins to fail, and when it is good again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageConfig {
+    /// `ntfy:URL`, `slack:URL`, `teams:URL`, `matrix:URL` or `mailto:ADDRESS`. It may hold a key.
+    pub to: Secret,
+    /// The access token of ntfy or Matrix. Default none.
+    pub token: Option<Secret>,
+    /// The mail server: `smtps://USER:PASSWORD@HOST`. Default none.
+    pub server: Option<Secret>,
+    /// The address that mail comes from. Default that of the receiver.
+    pub from: Option<String>,
+    /// A summary once a week too. Default no.
+    pub digest: bool,
+}
+
+/// The API of Google Search Console.
+pub const GOOGLE_ENDPOINT: &str = "https://www.googleapis.com/webmasters/v3";
+
+/// The account of Google Search Console that submits the set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GoogleConfig {
+    /// The JSON file with the key of a service account.
+    pub key_file: PathBuf,
+    /// A set that Google has not read for so long is reported. Default 14 days.
+    pub max_age: Duration,
+    /// The API. Default [`GOOGLE_ENDPOINT`].
+    pub endpoint: String,
+}
+
+impl Default for GoogleConfig {
+    fn default() -> Self {
+        Self {
+            key_file: PathBuf::new(),
+            max_age: Duration::from_secs(14 * 24 * 60 * 60),
+            endpoint: GOOGLE_ENDPOINT.to_owned(),
+        }
+    }
+}
+
 /// Receivers of notifications of a published set. Default: none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotifyConfig {
@@ -55,6 +94,10 @@ pub struct NotifyConfig {
     pub hook_url: Vec<Secret>,
     /// The events that hooks are called for. Default everything.
     pub hook_events: BTreeSet<HookEvent>,
+    /// The account of Google Search Console. Default none.
+    pub google: Option<GoogleConfig>,
+    /// Who gets messages. Default nobody.
+    pub messages: Vec<MessageConfig>,
 }
 
 impl NotifyConfig {
@@ -76,6 +119,8 @@ impl Default for NotifyConfig {
             hook_command: Vec::new(),
             hook_url: Vec::new(),
             hook_events: HookEvent::ALL.into(),
+            google: None,
+            messages: Vec::new(),
         }
     }
 }

@@ -62,6 +62,8 @@ pub struct PublishConfig {
     pub layout: Layout,
     /// Default always.
     pub index: IndexMode,
+    /// Name of the index, or of the only sitemap; further indexes have a number. Default `sitemap.xml`.
+    pub index_name: String,
     /// Parts are gzipped. Default yes.
     pub gzip: bool,
     /// Pages that get files of their own under a name, whatever directories they lie in: the first that matches decides. A section
@@ -171,6 +173,7 @@ impl Default for PublishConfig {
             public_url: None,
             layout: Layout::default(),
             index: IndexMode::default(),
+            index_name: "sitemap.xml".to_owned(),
             gzip: true,
             sections: Vec::new(),
             min_section: 100,

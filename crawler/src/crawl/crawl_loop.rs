@@ -215,6 +215,7 @@ impl<'a> CrawlLoop<'a> {
                 site,
                 config.discover,
                 setup.public_url.as_deref(),
+                &config.publish.index_name,
                 setup.downloader,
                 memory.documents,
                 memory.own,
@@ -296,9 +297,12 @@ impl<'a> CrawlLoop<'a> {
             .into_store()
             .expect("the loop ends only when the store is at home");
         let (repeats, start) = (self.repetition.repeats, self.context.site.start.clone());
+        // What only the crawl needs has tens of bytes for each URL.
+        drop((self.known, self.frontier, self.repetition.seconds));
         let number = self.context.open.number;
         let ending = self.end.ending.unwrap_or(Ending::Drained);
         let settled = tokio::task::spawn_blocking(move || {
+            store.lower_cache()?;
             let settled = store_repeats(&mut store, &repeats, &start, number, ending);
             settled.map(|notes| (store, notes))
         });

@@ -17,7 +17,7 @@ use std::{
     sync::Arc,
 };
 
-use sitemap_core::partition::index_name;
+use sitemap_core::partition::numbered_name;
 use tokio::sync::mpsc;
 
 pub(super) use self::document_fetch::DocumentEnd;
@@ -128,6 +128,8 @@ struct Feeds {
 /// The directory that our own index will be in.
 struct OwnPlace {
     url: String,
+    /// Name of the first index there.
+    index_name: String,
     /// The directory is set; else it is the crawled directory.
     is_configured: bool,
     /// The document is on the crawled site, which is up.
@@ -142,11 +144,12 @@ struct Active {
 
 impl Documents {
     /// Takes up the documents that the crawl knows. The set will be served at `public_url`, the URL of a directory, or else
-    /// in that of the site.
+    /// in that of the site, with an index of this name.
     pub(super) fn new(
         site: &Site,
         discover: DiscoverConfig,
         public_url: Option<&str>,
+        index_name: &str,
         downloader: Downloader,
         documents: Vec<Document>,
         own: OwnFiles,
@@ -159,6 +162,7 @@ impl Documents {
             is_on_site: url.is_on(&site.origin),
             url: url.as_str().to_owned(),
             is_configured: public_url.is_some(),
+            index_name: index_name.to_owned(),
         });
         let mut resumed = Self {
             discover,
@@ -208,7 +212,7 @@ impl Documents {
         } else {
             problem == SeedProblem::Gone && self.own.is_empty()
         };
-        is_missing && name.is_some_and(is_index_name)
+        is_missing && name.is_some_and(|name| place.is_index_name(name))
     }
 
     fn push(&mut self, document: Document) {
@@ -336,14 +340,17 @@ fn url_of(document: &Document) -> Option<UrlKey> {
     }
 }
 
-/// Returns whether a publish may give an index this name.
-fn is_index_name(name: &str) -> bool {
-    let number = name
-        .strip_prefix("sitemap-")
-        .and_then(|rest| rest.strip_suffix(".xml"))
-        .and_then(|number| number.parse::<usize>().ok());
-    let number = number.and_then(|number| number.checked_sub(1)).unwrap_or(0);
-    name == index_name(number)
+impl OwnPlace {
+    /// Returns whether a publish may give an index this name.
+    fn is_index_name(&self, name: &str) -> bool {
+        let digits = name.rsplit_once('-').map(|(_, rest)| rest);
+        let digits = digits.and_then(|rest| rest.split('.').next());
+        let number = digits.and_then(|digits| digits.parse::<usize>().ok());
+        let number = number.and_then(|number| number.checked_sub(1)).unwrap_or(0);
+        [0, number]
+            .iter()
+            .any(|number| name == numbered_name(&self.index_name, *number))
+    }
 }
 
 /// A new document at `url`, and what names it.

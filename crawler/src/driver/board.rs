@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::site_run::{Progress, SessionOutcome};
+use crate::{
+    site_run::{Progress, SessionOutcome},
+    summary::Summary,
+};
 
 /// Stage of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,8 +47,8 @@ pub trait Observer: Send + Sync {
     /// [`ObservedSession::end`] was called.
     fn begin(&self, name: &str, newest: watch::Receiver<Progress>) -> Box<dyn ObservedSession>;
 
-    /// Readers get the published set of the site `name`, or not.
-    fn set_served(&self, name: &str, is_served: bool);
+    /// Takes the end of work on a site: what is served of its set, and what Google has read of it.
+    fn take_summary(&self, name: &str, summary: &Summary);
 
     /// The lease on a host ended before the host was given back.
     fn lease_lost(&self);

@@ -187,12 +187,15 @@ impl Crawler {
     ) -> (ExitCode, Option<String>, Option<Failure>) {
         let message = error.in_full();
         summary.set_failed(message.clone(), error.outcome());
-        match (error.code(), self.stop.asked_by()) {
-            // The library knows that it was stopped, but not by which signal.
-            (ExitCode::Interrupted, Some(signal)) => (signal.into(), Some(message), None),
+        match error.code() {
+            // The library knows that it was stopped, but not by which signal, or by a pause.
+            code @ ExitCode::Interrupted => {
+                let code = self.stop.asked_by().map_or(code, Into::into);
+                (code, Some(message), None)
+            }
             // Most messages name the site or its start URL already.
-            (code, _) if message.contains(&summary.site) => (code, Some(message), Some(error)),
-            (code, _) => {
+            code if message.contains(&summary.site) => (code, Some(message), Some(error)),
+            code => {
                 let error = error.context(summary.site.clone());
                 (code, Some(message), Some(error))
             }

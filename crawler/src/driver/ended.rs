@@ -16,7 +16,7 @@ use crate::{
     failure::{self, blocking},
     politeness::SharedPoliteness,
     retry_after::RetryAfterFile,
-    site_run::{EndOfSession, LastSession, Notifier, NotifierConfig, SessionRecord},
+    site_run::{EndOfSession, LastSession, MessageLogs, Notifier, NotifierConfig, SessionRecord},
     store::Store,
     summary::Summary,
 };
@@ -82,7 +82,7 @@ impl Crawler {
     }
 
     /// Who notifies others of `site`.
-    fn notifier(&self, site: &SiteSettings) -> Notifier {
+    pub(super) fn notifier(&self, site: &SiteSettings) -> Notifier {
         notifier_of(
             &site.settings,
             Arc::clone(&self.politeness),
@@ -107,11 +107,12 @@ impl Crawler {
                 for notice in &done.notices(&set) {
                     output.info(notice);
                 }
-                for problem in &done.problems {
+                for problem in done.problems.iter().chain(&done.warnings) {
                     output.warn(&format!("{}: {problem}", summary.site));
                 }
                 summary.notified = done.notified;
                 summary.set_served(done.served);
+                summary.set_google(done.google);
                 summary.surroundings.awaits_hooks = done.awaits_hooks;
             }
             Ok(None) => {}
@@ -155,6 +156,7 @@ fn record_of(
             listed: None,
             state: text(&summary.surroundings.state),
             output: text(&summary.surroundings.output),
+            messages: MessageLogs::new(),
             summary: serde_json::to_value(summary).unwrap_or_default(),
         },
         path,

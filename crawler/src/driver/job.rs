@@ -23,8 +23,9 @@ use crate::{
     failure::{self, Misuse, Panicked, blocking, caught},
     fetch::{Fetch, http::HttpFetch},
     human,
+    notify::service_url,
     outcome::ExitCode,
-    publish::{PublishError, check_names, is_published},
+    publish::{PublishError, check_names, is_published, published_set},
     retry_after::RetryAfterFile,
     seeds::SeedList,
     served::last_look,
@@ -34,6 +35,7 @@ use crate::{
     },
     store::Store,
     summary::{RobotsFile, Summary},
+    url_key::UrlKey,
 };
 
 /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
@@ -83,8 +85,13 @@ impl CrawlJob<'_> {
         let before = self.before_requests().await?;
         self.summary.surroundings.has_old_set = before.has_old_set;
         before.checked?;
-        if before.is_not_served && site.settings.config.notify.check_served {
-            look_before_crawl(crawler, site).await;
+        if site.settings.config.notify.check_served {
+            if before.is_not_served {
+                look_before_crawl(crawler, site).await;
+            }
+            if let Some(index) = &before.first_index {
+                self.note_other_sitemap(index).await;
+            }
         }
         let mut config = config_of(site);
         config.fetch.was_public = before.was_public;
@@ -231,6 +238,7 @@ impl CrawlJob<'_> {
             let has_old_set = is_published(&settings.output_of(&site.written().name()));
             let state = settings.state_of(&site);
             let (mut was_public, mut is_not_served) = (false, false);
+            let mut has_set = has_old_set || settings.dry_run;
             // With a state the names are checked once a publish that was interrupted is settled.
             let checked = if state.exists() {
                 Ok(())
@@ -246,15 +254,30 @@ impl CrawlJob<'_> {
                 was_public = crawl_state::was_public(store).unwrap_or_default();
                 let last = last_look(store).unwrap_or_default();
                 is_not_served = last.is_some_and(|last| !last.is_served());
+                has_set |= published_set(store).is_ok_and(|set| set.is_some());
             }
             failure::Result::Ok(Before {
                 has_old_set,
                 was_public,
                 is_not_served: is_not_served && !settings.dry_run,
+                first_index: first_index(settings, &site).filter(|_| !has_set),
                 checked,
             })
         })
         .await
+    }
+
+    /// Notes whose sitemap is in the place of the index.
+    async fn note_other_sitemap(&self, index: &UrlKey) {
+        let mut notifier = self.crawler.notifier(self.site);
+        let url = index.clone();
+        let asked = move || failure::Result::Ok(notifier.other_program_at(&url));
+        if let Ok(Some(program)) = blocking(asked).await {
+            self.crawler.output.warn(&format!(
+                "{index} is a sitemap of {program}, and the files of this crawl would take its place: choose another name, such as \
+                 index_name = \"pages.xml\", or turn off the sitemap of {program}"
+            ));
+        }
     }
 
     /// Notes where state and output of `site` are, and whether there is a set already.
@@ -295,8 +318,20 @@ struct Before {
     was_public: bool,
     /// The last look found the published set not served.
     is_not_served: bool,
+    /// Where the index will be served, before the first publish.
+    first_index: Option<UrlKey>,
     /// The error if a file of another program is in the way.
     checked: Result<(), PublishError>,
+}
+
+/// Where the index of `site` will be served.
+fn first_index(settings: &SessionSettings, site: &Site) -> Option<UrlKey> {
+    let directory = settings.public_url_of(site).ok()?;
+    let directory = directory.unwrap_or_else(|| site.written().url());
+    service_url(&format!(
+        "{directory}{}",
+        settings.config.publish.index_name
+    ))
 }
 
 /// Checks that no file of another program is in the way of the set of `site`.

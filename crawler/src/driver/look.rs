@@ -52,19 +52,37 @@ async fn look(
     summary.set_site(&known);
     crawler.notify_of(site, store, summary).await;
     summary.outcome = SessionOutcome::Unchanged;
-    if let Err(error) = note(path, summary).await {
-        let (site, error) = (&summary.site, error.in_full());
-        let text = format!("{site}: arpent status does not show what is served: {error}");
-        crawler.output.warn(&text);
+    let name = &summary.site;
+    match note(crawler, site, path, summary).await {
+        Ok(problems) => {
+            for problem in problems {
+                crawler.output.warn(&format!("{name}: {problem}"));
+            }
+        }
+        Err(error) => {
+            let error = error.in_full();
+            let text = format!("{name}: arpent status does not show what is served: {error}");
+            crawler.output.warn(&text);
+        }
     }
     Ok(())
 }
 
-/// Notes what is served beside the state.
-async fn note(state: PathBuf, summary: &Summary) -> failure::Result<()> {
+/// Notes what is served beside the state, and sends people the messages that are due. Returns what failed.
+async fn note(
+    crawler: &Crawler,
+    site: &SiteSettings,
+    state: PathBuf,
+    summary: &Summary,
+) -> failure::Result<Vec<String>> {
     let Some(served) = summary.served().cloned() else {
-        return Ok(());
+        return Ok(Vec::new());
     };
-    let noted = move || failure::Result::Ok(LastSession::note_served(&state, &served)?);
+    let google = summary.google().cloned();
+    let mut notifier = crawler.notifier(site);
+    let noted = move || {
+        LastSession::note_served(&state, &served, google.as_ref())?;
+        failure::Result::Ok(notifier.send_messages(&LastSession::beside(&state)))
+    };
     blocking(noted).await
 }

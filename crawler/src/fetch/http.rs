@@ -17,16 +17,16 @@ use reqwest::{
     Client, Proxy, Response, Url, Version,
     dns::{Addrs, Name, Resolve as ReqwestResolve, Resolving},
     header::{
-        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, COOKIE, HeaderMap, HeaderName,
-        HeaderValue,
+        ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HeaderMap,
+        HeaderName, HeaderValue,
     },
     redirect,
 };
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::{
-    BodySink, BodyWish, BoxFuture, Fetch, FetchError, FetchErrorKind, Fetched, Headers, Request,
-    ResponseHead, Validators,
+    BodySink, BodyWish, BoxFuture, CallMethod, CallOptions, Fetch, FetchError, FetchErrorKind,
+    Fetched, Headers, Request, ResponseHead, Validators,
     attempt::{Attempt, WatchLayer},
     body::BodyReader,
     fault::{self, AttemptPhase, RequestTarget},
@@ -309,12 +309,8 @@ impl HttpFetch {
         let headers = message.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static(accepted_types));
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED_CODINGS));
-        if let Some(json) = request.call.as_ref().and_then(|call| call.json.as_ref()) {
-            *message.method_mut() = reqwest::Method::POST;
-            *message.body_mut() = Some(json.to_string().into());
-            message
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+        if let Some(call) = &request.call {
+            add_call(&mut message, call);
         }
         let headers = message.headers_mut();
         for (name, value) in request.validators.iter().flat_map(Validators::fields) {
@@ -454,6 +450,31 @@ impl ReqwestResolve for CheckedAddresses {
             None => Err(format!("no checked address for {}", name.as_str()).into()),
         };
         Box::pin(std::future::ready(answer))
+    }
+}
+
+/// Makes `message` a call of a service.
+fn add_call(message: &mut reqwest::Request, call: &CallOptions) {
+    *message.method_mut() = match call.method {
+        CallMethod::Get => reqwest::Method::GET,
+        CallMethod::Post => reqwest::Method::POST,
+        CallMethod::Put => reqwest::Method::PUT,
+    };
+    if let Some(json) = &call.json {
+        *message.body_mut() = Some(json.to_string().into());
+        let headers = message.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(JSON));
+    } else if call.method != CallMethod::Get {
+        // Google answers 411 without a length.
+        let headers = message.headers_mut();
+        headers.insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+    }
+    let bearer = call.bearer.as_ref();
+    let value = bearer.map(|token| HeaderValue::try_from(format!("Bearer {}", token.reveal())));
+    // What no header can hold is no token, and the service answers so.
+    if let Some(Ok(mut value)) = value {
+        value.set_sensitive(true);
+        message.headers_mut().insert(AUTHORIZATION, value);
     }
 }
 

@@ -19,7 +19,7 @@ use std::{fmt, future::Future, pin::Pin, sync::Arc};
 
 use jiff::Timestamp;
 
-use crate::{page::BodyEnd, url_key::UrlKey};
+use crate::{config::Secret, page::BodyEnd, url_key::UrlKey};
 
 /// A boxed future, as in the `futures` crate.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -118,16 +118,33 @@ fn opaque_tag(etag: &str) -> &str {
 pub struct CallOptions {
     /// Form of the URL in messages and logs: the URL itself may have a key.
     pub shown: Arc<str>,
-    /// A body of JSON that is sent (POST); without one the request is a GET.
+    /// The method.
+    pub method: CallMethod,
+    /// A body of JSON that is sent.
     pub json: Option<Arc<str>>,
+    /// The token of `Authorization: Bearer`.
+    pub bearer: Option<Secret>,
+}
+
+/// The method of a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CallMethod {
+    /// It changes nothing.
+    #[default]
+    Get,
+    /// It sends something.
+    Post,
+    /// It puts something in its place, however often it is sent.
+    Put,
 }
 
 impl fmt::Debug for CallOptions {
+    /// Bodies and tokens hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallOptions")
             .field("shown", &self.shown)
-            .field("json", &self.json.as_ref().map(|json| json.len()))
-            .finish()
+            .field("method", &self.method)
+            .finish_non_exhaustive()
     }
 }
 

@@ -51,6 +51,31 @@ pub fn replace(path: &Path, mut content: impl io::Read) -> io::Result<()> {
     written
 }
 
+/// Gives files in a folder to its owner, if that is another one: root wrote them for a service.
+///
+/// # Errors
+/// The system refused.
+#[cfg(unix)]
+pub fn give_to_owner_of(folder: &Path, files: &[&Path]) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+
+    let owner = fs::metadata(folder)?;
+    for file in files {
+        let own = fs::metadata(file)?;
+        if own.uid() != owner.uid() {
+            chown(file, Some(owner.uid()), Some(owner.gid()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The system keeps no owner that could differ.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "on Unix it asks the system")]
+pub fn give_to_owner_of(_: &Path, _: &[&Path]) -> io::Result<()> {
+    Ok(())
+}
+
 /// `path` with `suffix` after its name, whatever its extension.
 pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut text = path.as_os_str().to_owned();

@@ -5,7 +5,7 @@
 //! A URL leaves the outbox when the engine has it (200, 202), or refuses that URL alone again and again; the time between
 //! its answer and the store is the only one in which a crash notifies it twice.
 
-use std::{ops::ControlFlow, path::Path, sync::Arc};
+use std::{ops::ControlFlow, path::Path};
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -389,12 +389,7 @@ impl Sender<'_> {
         let shown = self.key.hidden_in(location.as_str());
         let url = service_url(location.as_str())
             .ok_or_else(|| format!("{shown} is not an http or https URL"))?;
-        let answer = call(&Call {
-            url,
-            shown: Arc::from(shown.as_str()),
-            json: None,
-            retry: Retry::Passing,
-        });
+        let answer = call(&Call::get(url, &shown, Retry::Passing));
         let answer =
             answer.map_err(|error| format!("the key's file {}", unanswered(&shown, &error)))?;
         if answer.status != 200 {
@@ -432,12 +427,7 @@ impl Sender<'_> {
         };
         let json = serde_json::to_string(&body).expect("strings are always JSON");
         let engine = shown_url(&self.endpoint);
-        let answer = call(&Call {
-            url: self.endpoint.clone(),
-            shown: Arc::from(engine.as_str()),
-            json: Some(json.into()),
-            retry: Retry::Passing,
-        });
+        let answer = call(&Call::post(self.endpoint.clone(), &engine, &json));
         let answer = match answer {
             Ok(answer) => answer,
             Err(error) => {

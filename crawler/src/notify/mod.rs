@@ -7,14 +7,18 @@
 //!                      -> 200 or 202: notified; anything else: the URLs stay in the outbox
 //! publish -> sitemap URLs -> a request for each index (ping)
 //! session -> summary -> hooks: a program, a URL
+//! session -> what is new -> messages to people
 //! ```
 //!
 //! Nothing that fails here takes a published set back. Keys, and URLs that may hold them, are in no message.
 
 mod command;
 mod engines;
+mod google;
 mod indexnow;
 mod key;
+mod mail;
+mod message;
 mod notifications;
 mod ping;
 mod webhook;
@@ -22,6 +26,7 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::google::SCOPE as GOOGLE_SCOPE;
 use crate::{
     client::{Call, CallAnswer, CallError},
     store::with_causes,
@@ -30,8 +35,13 @@ use crate::{
 pub use self::{
     command::{CommandError, HookRun, run_command},
     engines::{ENGINES, Engine},
+    google::{
+        GoogleReport, GoogleResult, GoogleSitemap, TokenSource, last_google_report,
+        report_to_google,
+    },
     indexnow::{MAX_URLS_PER_REQUEST, Submission, Submitted, start_notifying, submit, submit_all},
     key::{Key, KeyError},
+    message::{Message, Recipient, RecipientError},
     notifications::{Channel, Notifications, Notified, notify},
     ping::{PingTemplate, PingTemplateError, Pinged, ping},
     webhook::{call_webhook, service_url, shown_url},

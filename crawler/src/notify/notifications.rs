@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{Caller, PingTemplate, Submission, Submitted, ping, service_url, shown_url, submit};
+use super::{
+    Caller, GoogleReport, PingTemplate, Submission, Submitted, ping, service_url, shown_url, submit,
+};
 use crate::{
     config::HookEvent,
     human,
@@ -52,10 +54,14 @@ pub struct Notifications {
     pub would_ping: u64,
     /// The failures, each a fragment. It is tried again the next time.
     pub problems: Vec<String>,
+    /// What somebody should look at: nothing failed.
+    pub warnings: Vec<String>,
     /// The hooks were not called for the set yet.
     pub awaits_hooks: bool,
     /// What is served of the set; `None`: nobody looked.
     pub served: Option<ServedReport>,
+    /// What Google has read of the set; `None`: nobody asked, or it did not answer.
+    pub google: Option<GoogleReport>,
     /// Nobody was notified, because the set is not served.
     pub is_held: bool,
 }

@@ -2,8 +2,6 @@
 //! <https://www.sitemaps.org/protocol.html#submit_ping>): a GET of an engine's URL with that of the sitemap in
 //! it. Google and Bing do not accept it any more; engines of the user may.
 
-use std::sync::Arc;
-
 use super::{Caller, service_url, shown_url, with_causes};
 use crate::{
     client::{Call, Retry},
@@ -99,12 +97,7 @@ pub fn ping(templates: &[PingTemplate], sitemaps: &[String], call: &mut Caller<'
                 continue;
             };
             let engine = shown_url(&url);
-            let answer = call(&Call {
-                url,
-                shown: Arc::from(engine.as_str()),
-                json: None,
-                retry: Retry::UnlessReceived,
-            });
+            let answer = call(&Call::get(url, &engine, Retry::UnlessReceived));
             let is_final = answer
                 .as_ref()
                 .is_ok_and(|answer| matches!(answer.status, 200 | 404 | 410));

@@ -1,10 +1,8 @@
 //! URLs of services, and the hook that is one.
 
-use std::sync::Arc;
-
 use super::{Caller, unanswered};
 use crate::{
-    client::{Call, Retry},
+    client::Call,
     config::{HookEvent, Secret},
     url_key::{Identity, UrlKey},
 };
@@ -38,15 +36,14 @@ pub fn call_webhook(
     let url = service_url(url.reveal()).ok_or("is not an http or https URL")?;
     let json = format!(r#"{{"event":"{}","summary":{summary}}}"#, event.as_str());
     let shown = shown_url(&url);
-    let answer = call(&Call {
-        url,
-        shown: Arc::from(shown.as_str()),
-        json: Some(json.into()),
-        retry: Retry::Passing,
-    });
-    match answer {
+    send(&Call::post(url, &shown, &json), call)
+}
+
+/// Sends something to a service that confirms it by any 2xx.
+pub(super) fn send(message: &Call, call: &mut Caller<'_>) -> Result<(), String> {
+    match call(message) {
         Ok(answer) if (200..300).contains(&answer.status) => Ok(()),
-        Ok(answer) => Err(format!("{shown} answered {}", answer.status)),
-        Err(error) => Err(unanswered(&shown, &error)),
+        Ok(answer) => Err(format!("{} answered {}", message.shown, answer.status)),
+        Err(error) => Err(unanswered(&message.shown, &error)),
     }
 }

@@ -14,7 +14,7 @@ use std::{num::NonZeroUsize, ops::Range};
 use serde::{Deserialize, Serialize};
 use sitemap_core::{
     limits::{MAX_BYTES, MAX_FRAME_BYTES},
-    partition::{KeyRange, Suffix, index_name},
+    partition::{KeyRange, Suffix, numbered_name},
 };
 
 use super::{
@@ -200,7 +200,7 @@ impl PlannedSet {
         if is_one_file {
             let mut files: Vec<_> = forms
                 .iter()
-                .map(|form| only(&place, census, *form, main))
+                .map(|form| only(&place, census, *form, main, &config.index_name))
                 .collect();
             files.extend(feeds);
             return Ok(Self {
@@ -233,7 +233,7 @@ impl PlannedSet {
             .into_iter()
             .enumerate()
             .map(|(number, members)| PlannedFile {
-                address: place.in_root(&index_name(number)),
+                address: place.in_root(&numbered_name(&config.index_name, number)),
                 content: FileEntries::Index(members),
                 role: Role::Entrance,
             });
@@ -252,7 +252,7 @@ pub(super) fn certain_names(config: &PublishConfig) -> Vec<String> {
         .filter(|(format, _, _)| config.formats.contains(format));
     let feeds = feeds.map(|(_, suffix, _)| format!("{FEED_STEM}{suffix}"));
     has_index
-        .then(|| index_name(0))
+        .then(|| config.index_name.clone())
         .into_iter()
         .chain(feeds)
         .collect()
@@ -324,10 +324,14 @@ impl Form {
 }
 
 /// The whole site as one file, which robots.txt names, so it is plain.
-fn only(place: &Place, census: &Census, form: Form, main: Form) -> PlannedFile {
+fn only(place: &Place, census: &Census, form: Form, main: Form, index_name: &str) -> PlannedFile {
+    let name = match (form, index_name.strip_suffix(".xml")) {
+        (Form::Text, Some(stem)) => format!("{stem}{}", form.suffix(false).as_str()),
+        (Form::Text | Form::Xml, _) => index_name.to_owned(),
+    };
     let everything = UrlShare::of_all(census.plan.base(), end_of(census));
     PlannedFile {
-        address: place.in_root(&format!("sitemap{}", form.suffix(false).as_str())),
+        address: place.in_root(&name),
         content: form.content(everything),
         role: if form == main {
             Role::Entrance

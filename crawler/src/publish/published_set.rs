@@ -78,6 +78,8 @@ pub struct PublishedContents {
     pub set_id: String,
     /// When it was published.
     pub published: Timestamp,
+    /// Number of URLs.
+    pub listed: u64,
     /// The files: the indexes, or the only sitemap, then the parts.
     pub files: Vec<PublishedContent>,
     /// SHA-256 of the contents of the last sets before, hex.
@@ -121,6 +123,7 @@ pub fn published_contents(
         files: files.collect(),
         earlier: earlier.map(|file| file.sha256.clone()).collect(),
         published: manifest.published,
+        listed: manifest.listed,
         set_id: manifest.set_id,
     }))
 }

@@ -1,7 +1,7 @@
 //! The sites of a daemon: the next one to start, and the time of the next step. One crawl per site and per host at a time, and a
 //! limit to all of them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
@@ -43,6 +43,8 @@ pub struct Timetable {
     sites: BTreeMap<String, TimetableSite>,
     /// The crawls in progress, by the name of their site.
     running: BTreeMap<String, Running>,
+    /// Sites on which no work begins.
+    paused: BTreeSet<String>,
     max_running: usize,
 }
 
@@ -79,6 +81,7 @@ impl Timetable {
         Self {
             sites: BTreeMap::new(),
             running: BTreeMap::new(),
+            paused: BTreeSet::new(),
             max_running: max_running.max(1),
         }
     }
@@ -103,6 +106,11 @@ impl Timetable {
         }
     }
 
+    /// Replaces the names of the sites on which no work begins. Slots that pass meanwhile are missed; work in progress continues.
+    pub fn set_paused(&mut self, paused: BTreeSet<String>) {
+        self.paused = paused;
+    }
+
     /// The limit to the number of crawls at the same time, at least one.
     pub fn set_max_running(&mut self, max_running: usize) {
         self.max_running = max_running.max(1);
@@ -119,7 +127,7 @@ impl Timetable {
         let mut wake: Option<Timestamp> = None;
         let mut first: Option<(Timestamp, u32, &String)> = None;
         for (name, site) in &self.sites {
-            if self.running.contains_key(name) {
+            if self.running.contains_key(name) || self.paused.contains(name) {
                 continue;
             }
             match site.planned.schedule.next(&site.past, now) {
@@ -159,6 +167,7 @@ impl Timetable {
         };
         let host = &site.planned.host;
         let is_busy = self.running.values().any(|run| run.host == *host);
+        let is_busy = is_busy || self.paused.contains(name);
         let may_begin = !is_busy && self.running.len() < self.max_running;
         if may_begin {
             let run = Running {
@@ -203,11 +212,11 @@ impl Timetable {
         })
     }
 
-    /// Start of the next crawl of `name`; `None` for an unknown site, for one that is being crawled, and for one whose schedule
-    /// names no further time.
+    /// Start of the next crawl of `name`; `None` for an unknown site, for one that is paused or being crawled, and for one whose
+    /// schedule names no further time.
     pub fn next_start(&self, name: &str, now: Timestamp) -> Option<Timestamp> {
         let site = self.sites.get(name)?;
-        if self.running.contains_key(name) {
+        if self.running.contains_key(name) || self.paused.contains(name) {
             return None;
         }
         match site.planned.schedule.next(&site.past, now) {

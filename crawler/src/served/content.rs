@@ -89,6 +89,17 @@ pub(super) fn fault_of(
     Some((Serving::Missing, format!("{what}{after}")))
 }
 
+/// The program whose sitemap a `document` is; `None`: it is no sitemap, or one of arpent.
+pub fn other_program(document: &mut DownloadedDocument) -> Option<String> {
+    if document.status != 200 {
+        return None;
+    }
+    let head = head_of(document).ok()?;
+    let is_sitemap = document.body().ok().and_then(sniff).is_some() && !is_html(&head);
+    let is_other = is_sitemap && !is_form_of_arpent(&head);
+    is_other.then(|| program_of(&head).unwrap_or_else(|| "another program".to_owned()))
+}
+
 /// The content without compression, no more of it than a file of ours has.
 fn unpacked(document: &mut DownloadedDocument) -> io::Result<impl Read + '_> {
     Ok(Unpacked::new(document.body()?).take(MAX_DOCUMENT_BYTES + 1))

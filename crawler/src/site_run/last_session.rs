@@ -8,7 +8,10 @@ use std::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::{machine::json_file, outcome::SessionOutcome, served::ServedReport};
+use super::messages::MessageLogs;
+use crate::{
+    machine::json_file, notify::GoogleReport, outcome::SessionOutcome, served::ServedReport,
+};
 
 /// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -44,6 +47,9 @@ pub struct LastSession {
     /// The folder of its set, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// The messages on the site that people got.
+    #[serde(default, skip_serializing_if = "MessageLogs::is_empty")]
+    pub messages: MessageLogs,
     /// The document of `--json`.
     pub summary: serde_json::Value,
 }
@@ -62,8 +68,8 @@ pub struct SessionRecord {
 }
 
 impl SessionRecord {
-    /// Writes that the session ended at `now` with `outcome`.
-    pub(super) fn write(self, outcome: SessionOutcome, now: Timestamp) -> io::Result<()> {
+    /// Writes that the session ended at `now` with `outcome`. Returns false where the record of another site is in the place.
+    pub(super) fn write(self, outcome: SessionOutcome, now: Timestamp) -> io::Result<bool> {
         let Self {
             mut session,
             path,
@@ -75,18 +81,22 @@ impl SessionRecord {
         let before = read(&path);
         let is_of_another = |before: &LastSession| before.start != session.start;
         if !is_known && before.as_ref().is_some_and(is_of_another) {
-            return Ok(());
+            return Ok(false);
+        }
+        // The first session that came to the site goes on where those before it ended.
+        let of_first = || read(&first).filter(|it| it.start == session.start);
+        if let Some(before) = before.clone().or_else(of_first) {
+            session.messages = before.messages;
         }
         session.ended = now;
         session.last_good = outcome.is_good().then_some(now);
         session.listed = session.summary["listed"].as_u64();
-        // A session that published nothing did not look at what is served.
-        if !outcome.is_good()
-            && let Some(served) = before
-                .as_ref()
-                .and_then(|before| before.summary.get("served"))
-        {
-            session.summary["served"] = served.clone();
+        // A session that published nothing did not look at what became of the set.
+        for name in ["served", "google"] {
+            let old = before.as_ref().and_then(|before| before.summary.get(name));
+            if let Some(old) = old.filter(|_| !outcome.is_good()) {
+                session.summary[name] = old.clone();
+            }
         }
         let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
         session.follow(before, has_failed);
@@ -98,7 +108,7 @@ impl SessionRecord {
         {
             fs::remove_file(&first)?;
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -128,17 +138,35 @@ impl LastSession {
         state.with_extension("last.json")
     }
 
-    /// Notes what is served of the set of the site with this state; the rest of the last session stays.
+    /// Notes what is served of the set of the site with this state, and what Google has read of it; the rest of the last session stays.
     ///
     /// # Errors
     /// The file cannot be read or written.
-    pub fn note_served(state: &Path, served: &ServedReport) -> io::Result<()> {
+    pub fn note_served(
+        state: &Path,
+        served: &ServedReport,
+        google: Option<&GoogleReport>,
+    ) -> io::Result<()> {
         let path = Self::beside(state);
         let Some(mut last) = Self::read(&path)? else {
             return Ok(());
         };
         last.summary["served"] = serde_json::to_value(served)?;
+        if let Some(google) = google {
+            last.summary["google"] = serde_json::to_value(google)?;
+        }
         last.write(&path)
+    }
+
+    /// Notes the messages that people got, in the record `path` as it is now.
+    ///
+    /// # Errors
+    /// As [`LastSession::note_served`].
+    pub(super) fn note_messages(path: &Path, messages: MessageLogs) -> io::Result<()> {
+        match Self::read(path)? {
+            Some(last) if last.messages != messages => Self { messages, ..last }.write(path),
+            Some(_) | None => Ok(()),
+        }
     }
 
     /// Replaces the file `path`: at every instant the old or the new file is complete.
@@ -167,6 +195,7 @@ mod tests {
             listed: None,
             state: None,
             output: None,
+            messages: MessageLogs::new(),
             summary: serde_json::json!({"known": 3}),
         }
     }

@@ -10,22 +10,31 @@ use std::{
 
 use jiff::Timestamp;
 use tokio::runtime::Handle;
+#[cfg(feature = "google")]
+use tokio::time::timeout;
 
-use super::last_session::SessionRecord;
+use super::{
+    LastSession,
+    last_session::SessionRecord,
+    messages::{MessageLogs, SiteHealth, message_of},
+};
 use crate::{
     client::{
         Call, CallAnswer, CallError, ConnectError, DownloadError, DownloadedDocument, Downloader,
         Downloaders, Shutdown, with_https_twin,
     },
     clock::Clock,
-    config::{Config, CookieUse, HookEvent, Secret},
-    notify::{HookRun, Notifications, Submission, call_webhook, notify, run_command},
+    config::{Config, CookieUse, GoogleConfig, HookEvent, NotifyConfig, Secret},
+    notify::{
+        GoogleResult, HookRun, Notifications, Recipient, Submission, call_webhook, notify,
+        report_to_google, run_command,
+    },
     outcome::SessionOutcome,
     politeness::SharedPoliteness,
     publish::{PublishError, PublishedSet, hooks_know, published_set},
     retry_after::RetryAfterFile,
     robots::Rules,
-    served::{LookError, ServedReader, ServedReport, look, note_look},
+    served::{LookError, ServedReader, ServedReport, look, note_look, other_program},
     storage::Storage,
     store::{Store, StoreError, with_causes},
     url_key::{Origin, UrlKey},
@@ -33,6 +42,10 @@ use crate::{
 
 /// How long the program of a hook may run: longer than any request of such a program takes.
 const HOOK_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Time for a token of Google, with all tries of the library.
+#[cfg(feature = "google")]
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// As whom an origin gets a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -136,7 +149,58 @@ impl Notifier {
         })?;
         let problem = problem.map(|problem| format!("the set was not read back: {problem}"));
         done.problems.extend(problem);
+        if let Some(google) = config
+            .google
+            .as_ref()
+            .filter(|_| !dry_run && !submission.is_held)
+        {
+            let result = self.report_to_google(store, google, set)?;
+            done.problems.extend(result.problems);
+            done.warnings = result.warnings;
+            done.google = result.report;
+        }
         Ok(Notifications { served, ..done })
+    }
+
+    /// Submits the set to Google Search Console, and reads what Google has of it.
+    fn report_to_google(
+        &mut self,
+        store: &mut Store,
+        config: &GoogleConfig,
+        set: &PublishedSet,
+    ) -> Result<GoogleResult, StoreError> {
+        let now = self.clock.now();
+        let this = RefCell::new(self);
+        let mut token = |key: &str| this.borrow().google_token(key);
+        let mut call = |call: &Call| this.borrow_mut().call(call);
+        report_to_google(store, config, set, now, &mut token, &mut call)
+    }
+
+    /// A token for the account of a key. The request is that of a library: it waits for no permit, and knows no proxy.
+    #[cfg(feature = "google")]
+    fn google_token(&self, key: &str) -> Result<Secret, String> {
+        use gcp_auth::{CustomServiceAccount, Error, TokenProvider as _};
+
+        use crate::notify::GOOGLE_SCOPE;
+
+        let account = CustomServiceAccount::from_json(key).map_err(|error| match error {
+            Error::Io(..) | Error::Other(..) => error.to_string(),
+            // The others may hold a part of the key.
+            _ => "the key cannot be read".to_owned(),
+        })?;
+        let asked = async {
+            let token = timeout(TOKEN_TIMEOUT, account.token(&[GOOGLE_SCOPE])).await;
+            let token = token.map_err(|_| "no answer".to_owned())?;
+            token.map_err(|error| with_causes(&error))
+        };
+        let token = self.wait(asked, "stopped before there was an answer".to_owned())?;
+        Ok(Secret::new(token.as_str()))
+    }
+
+    /// There is none.
+    #[cfg(not(feature = "google"))]
+    fn google_token(&self, _: &str) -> Result<Secret, String> {
+        Err("this program was built without google".to_owned())
     }
 
     /// Looks at what is served of the set, and stores the report.
@@ -211,14 +275,73 @@ impl Notifier {
         }
         if let Some(record) = end.record {
             let path = record.path.clone();
-            if let Err(error) = record.write(end.outcome, self.clock.now()) {
-                problems.push(format!(
+            match record.write(end.outcome, self.clock.now()) {
+                Ok(true) => problems.extend(self.send_messages(&path)),
+                Ok(false) => {}
+                Err(error) => problems.push(format!(
                     "the result of the session could not be written to {}: {error}",
                     path.display()
-                ));
+                )),
             }
         }
         problems
+    }
+
+    /// Sends people the messages that are due on the site whose last session is in the file `path`. Returns what failed, each a fragment:
+    /// it is sent after a later session.
+    pub fn send_messages(&mut self, path: &Path) -> Vec<String> {
+        let settings = Arc::clone(&self.settings);
+        let config = &settings.config.notify;
+        if config.messages.is_empty() || self.shutdown.is_stopping() {
+            return Vec::new();
+        }
+        let mut problems = Vec::new();
+        let sent = LastSession::read(path).and_then(|last| match last {
+            Some(last) => {
+                let messages = self.send_messages_of(&last, config, &mut problems);
+                LastSession::note_messages(path, messages)
+            }
+            None => Ok(()),
+        });
+        let sent = sent.map_err(|error| format!("messages: {}: {error}", path.display()));
+        problems.extend(sent.err());
+        self.write_waits();
+        problems
+    }
+
+    /// Sends the messages that are due after the session `last`. Returns all that people got.
+    fn send_messages_of(
+        &mut self,
+        last: &LastSession,
+        config: &NotifyConfig,
+        problems: &mut Vec<String>,
+    ) -> MessageLogs {
+        let (now, health) = (self.clock.now(), SiteHealth::of(last));
+        let mut sent = MessageLogs::new();
+        for config in &config.messages {
+            let recipient = match Recipient::of(config) {
+                Ok(recipient) => recipient,
+                Err(error) => {
+                    problems.push(format!("message not sent: {error}"));
+                    continue;
+                }
+            };
+            let id = recipient.id();
+            let mut log = last.messages.get(id).copied().unwrap_or_default();
+            if sent.contains_key(id) {
+                continue;
+            }
+            if let Some(news) = log.take(&health, config.digest, now) {
+                let message = message_of(news, &health, last, now);
+                let key = format!("{id}-{}", now.as_millisecond());
+                match recipient.send(&message, &key, &mut |call| self.call(call)) {
+                    Ok(()) => log.note(news, last.listed.unwrap_or_default(), now),
+                    Err(problem) => problems.push(format!("message not sent: {problem}")),
+                }
+            }
+            sent.insert(id.to_owned(), log);
+        }
+        sent
     }
 
     /// Calls the hooks; what failed, each a fragment.
@@ -272,6 +395,13 @@ impl Notifier {
         let origin = site.origin();
         let rules = downloader.robots_as_shown(&origin, &self.shutdown);
         self.wait(rules, DownloadError::Stopped)
+    }
+
+    /// The program whose sitemap is served at `url`; `None`: none is, it is one of arpent, or nobody answers.
+    pub fn other_program_at(&mut self, url: &UrlKey) -> Option<String> {
+        let document = self.document(url);
+        self.write_waits();
+        other_program(&mut document.ok()?)
     }
 
     /// A file of the set as an engine gets it.

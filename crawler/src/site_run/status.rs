@@ -7,9 +7,10 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Deserialize as _, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::LastSession;
+use super::{LastSession, pauses::Pause};
 use crate::{
     human,
+    notify::GoogleReport,
     served::ServedReport,
     store::held_since,
     view::{Tone, View},
@@ -47,6 +48,9 @@ pub struct SiteStatus {
     pub last: LastEnd,
     /// Begin of the session that is under way, of the daemon or of another program with this state.
     pub running_since: Option<Timestamp>,
+    /// The daemon leaves it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<Pause>,
     /// Time of the next crawl by the daemon; in the past: it is due, and waits for others or for a daemon.
     pub next: Option<Timestamp>,
     /// The set is older than allowed; `None`: no age was asked for, or the site does not count.
@@ -76,6 +80,9 @@ pub struct LastEnd {
     /// What is served of the set.
     #[serde(skip_serializing_if = "Option::is_none")]
     served: Option<ServedReport>,
+    /// What Google has read of the set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    google: Option<GoogleReport>,
 }
 
 /// The names of the times of a [`SiteStatus`] as JSON.
@@ -140,12 +147,19 @@ impl StatusReport {
                 let count = human::count(count.into(), "session");
                 format!("the last {count} were refused or failed")
             });
+            let reason = site.paused.as_ref();
+            let reason = reason.and_then(|paused| paused.reason.as_ref());
+            let reason = reason.map(|reason| format!("paused: {reason}"));
+            let google = site.last.google.as_ref();
+            let google = google.map(|google| google.lines(self.now));
             let served = site.last.served.as_ref();
             let not_served = served.filter(|served| !served.is_served());
             let lines = in_a_row
                 .into_iter()
                 .chain(site.last.message.clone())
-                .chain(not_served.map(ServedReport::line));
+                .chain(reason)
+                .chain(not_served.map(ServedReport::line))
+                .chain(google.into_iter().flatten());
             row.below(lines, 0);
         }
         if self.sites.len() > 1 {
@@ -194,7 +208,7 @@ impl StatusReport {
         let mut faults = Vec::new();
         for site in &mut self.sites {
             // Where sites have schedules, one without is crawled by hand.
-            if has_schedules && site.schedule.is_none() {
+            if site.paused.is_some() || has_schedules && site.schedule.is_none() {
                 continue;
             }
             // A site that the daemon has known for less time than that is not late yet.
@@ -223,11 +237,12 @@ impl SiteStatus {
             return Ok(());
         };
         let outcome = last.summary.get("outcome").and_then(Value::as_str);
-        let served = last.summary.get("served");
+        let (served, google) = (last.summary.get("served"), last.summary.get("google"));
         self.start.get_or_insert(last.start);
         self.last = LastEnd {
             outcome: outcome.map(str::to_owned),
             served: served.and_then(|served| ServedReport::deserialize(served).ok()),
+            google: google.and_then(|google| GoogleReport::deserialize(google).ok()),
             exit_code: Some(last.exit_code),
             message: last.message,
             failed_in_a_row: Some(last.failed_in_a_row),
@@ -294,7 +309,12 @@ impl SiteStatus {
     fn cells(&self, now: Timestamp) -> [Option<String>; 6] {
         let minute = |time: Timestamp| self.time_zone.minute(time);
         let at = |time: Timestamp| format!("{} ({})", minute(time), human::relative(time, now));
+        let paused = self.paused.as_ref().map(|paused| match paused.until {
+            Some(until) => format!("paused until {}", at(until)),
+            None => "paused".to_owned(),
+        });
         let next = match (self.running_since, self.next) {
+            _ if paused.is_some() => paused,
             (Some(since), _) => Some(format!("under way since {}", at(since))),
             (None, Some(next)) if next <= now => Some(format!("due since {}", minute(next))),
             (None, next) => next.map(at),

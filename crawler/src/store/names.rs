@@ -35,6 +35,9 @@ pub(crate) const PUBLISH_MOUNT: &str = "publish.mount";
 /// A publish that is about to rename files, or has renamed them.
 pub(crate) const PUBLISH_PENDING: &str = "publish.pending";
 
+/// What Google has of the published set.
+pub(crate) const NOTIFY_GOOGLE: &str = "notify.google";
+
 /// What a look at the served set found.
 pub(crate) const PUBLISH_SERVED: &str = "publish.served";
 

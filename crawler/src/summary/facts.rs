@@ -11,6 +11,7 @@ use super::{
 use crate::{
     build::Loaded,
     export::ExtensionCounts,
+    notify::GoogleReport,
     page::ClosedPattern,
     publish::{Objection, Published, PublishedFile, Refusal},
     report::{Report, SetChanges},
@@ -79,6 +80,9 @@ pub(super) struct SetFacts {
     /// What is served of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) served: Option<ServedReport>,
+    /// What Google has read of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) google: Option<GoogleReport>,
     /// The lines that robots.txt should have.
     pub(super) robots_txt: Vec<SitemapLine>,
     #[serde(skip)]
@@ -123,6 +127,7 @@ impl SetFacts {
             extensions: published.extensions.clone(),
             robots_txt: urls.map(|url| robots.line_for(url)).collect(),
             served: None,
+            google: None,
             dropped: published.dropped.len(),
             duplicates: published.duplicates,
         }

@@ -77,6 +77,11 @@ impl Summary {
         if let Some(served) = self.served() {
             section.line(served.line());
         }
+        if let Some(google) = self.google() {
+            for line in google.lines(google.looked_at) {
+                section.line(line);
+            }
+        }
         for notified in &self.notified {
             section.line(notified.text());
         }

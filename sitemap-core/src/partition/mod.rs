@@ -55,7 +55,7 @@ mod thresholds;
 
 pub use counter::{Counter, MAX_KEY_BYTES, PartitionError};
 pub use layout::{Layout, LayoutError, PartId};
-pub use name::{Placement, Suffix, folders, index_name};
+pub use name::{Placement, Suffix, folders, index_name, numbered_name};
 pub use plan::{IndexPart, KeyRange, Part, Plan};
 pub use section::{MAX_SECTION_NAME_BYTES, MAX_SECTIONS, Section, SectionName, SectionNameError};
 pub use thresholds::Thresholds;

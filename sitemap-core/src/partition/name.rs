@@ -249,9 +249,25 @@ impl<'a> FileNames<'a> {
 /// assert_eq!((index_name(0), index_name(1)), ("sitemap.xml".to_owned(), "sitemap-2.xml".to_owned()));
 /// ```
 pub fn index_name(number: usize) -> String {
-    match number {
-        0 => "sitemap.xml".to_owned(),
-        _ => format!("sitemap-{}.xml", number + 1),
+    numbered_name("sitemap.xml", number)
+}
+
+/// The name of the file with this number, from 0, of those whose first has the name `first`.
+///
+/// ```
+/// use sitemap_core::partition::numbered_name;
+///
+/// assert_eq!(numbered_name("pages.xml", 0), "pages.xml");
+/// assert_eq!(numbered_name("pages.xml", 1), "pages-2.xml");
+/// ```
+pub fn numbered_name(first: &str, number: usize) -> String {
+    let number = match number {
+        0 => return first.to_owned(),
+        _ => number + 1,
+    };
+    match first.rsplit_once('.') {
+        Some((stem, ending)) => format!("{stem}-{number}.{ending}"),
+        None => format!("{first}-{number}"),
     }
 }
 

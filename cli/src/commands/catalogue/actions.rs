@@ -21,7 +21,6 @@ use crate::{
     },
     exit_code::ExitCode,
     failure::{self, Context as _, Failure, Misuse},
-    human,
     output::Output,
     settings::{Environment, Typed, fleet_places, site_of_text},
 };
@@ -47,8 +46,6 @@ pub(in crate::commands) fn run(
         | CatalogueAction::Show { .. }
         | CatalogueAction::Fetch { .. }
         | CatalogueAction::Remove { .. }
-        | CatalogueAction::Pause { .. }
-        | CatalogueAction::Resume { .. }
         | CatalogueAction::RunNow { .. } => Entered::default(),
     };
     runtime::run(Threads::One, async {
@@ -74,33 +71,6 @@ pub(in crate::commands) fn run(
                 let change = async |name: &str| {
                     catalogue.remove(name).await?;
                     Ok(format!("removed: {name}"))
-                };
-                each(names, change, output).await
-            }
-            CatalogueAction::Pause { names } => {
-                let change = async |name: &str| {
-                    Ok(if catalogue.pause(name).await? {
-                        format!("paused: {name}; its session goes on to its end")
-                    } else {
-                        format!("paused: {name}")
-                    })
-                };
-                each(names, change, output).await
-            }
-            CatalogueAction::Resume {
-                set_aside: true, ..
-            } => {
-                let resumed = catalogue.resume_set_aside().await?;
-                output.data(&format!("resumed: {}", human::count(resumed, "site")));
-                Ok(ExitCode::Success)
-            }
-            CatalogueAction::Resume { names, .. } => {
-                let change = async |name: &str| {
-                    Ok(if catalogue.resume(name).await? {
-                        format!("resumed: {name}")
-                    } else {
-                        format!("neither paused nor set aside: {name}")
-                    })
                 };
                 each(names, change, output).await
             }
@@ -218,7 +188,7 @@ async fn init(catalogue: &Catalogue, output: &Output) -> failure::Result<ExitCod
 }
 
 /// Changes sites one after the other, and prints the line of each. A site that cannot be changed does not stop the others.
-async fn each(
+pub(in crate::commands) async fn each(
     names: &[String],
     change: impl AsyncFn(&str) -> Result<String, CatalogueError>,
     output: &Output,

@@ -24,6 +24,7 @@ use crawler::{
     fetch::{BodySink, BoxFuture, Fetch, FetchError, Fetched, Request},
     politeness::SharedPoliteness,
     site_run::{LastSession, Progress, SessionOutcome},
+    summary::Summary,
 };
 use jiff::Timestamp;
 use prometheus_client::{
@@ -101,11 +102,19 @@ struct Numbers {
     sessions: Family<Label, Counter>,
     last_publish: Family<Label, Gauge>,
     served: Family<Label, Gauge>,
+    google: GoogleNumbers,
     scheduled: Gauge,
     running: Gauge,
     lost_leases: Counter,
     /// 0: the storage of a worker cannot be worked with.
     storage_ready: Gauge,
+}
+
+/// What Google has of the sets.
+#[derive(Default)]
+struct GoogleNumbers {
+    read: Family<Label, Gauge>,
+    errors: Family<Label, Gauge>,
 }
 
 impl Numbers {
@@ -177,6 +186,16 @@ impl Numbers {
             "site_served",
             "1: readers get the published set of a site, and robots.txt names it; 0: not",
             self.served.clone(),
+        );
+        registry.register(
+            "site_google_read_timestamp_seconds",
+            "When Google read the set of a site last; of several indexes the one that waits longest; 0: never",
+            self.google.read.clone(),
+        );
+        registry.register(
+            "site_google_errors",
+            "Errors that Google found in the set of a site",
+            self.google.errors.clone(),
         );
         registry.register(
             "sites_scheduled",
@@ -293,7 +312,14 @@ impl Metrics {
         let last_publish = &self.shared.numbers.last_publish;
         for gone in before.difference(&names) {
             last_publish.remove(&of_site(gone));
-            self.shared.numbers.served.remove(&of_site(gone));
+            let numbers = &self.shared.numbers;
+            for gauge in [
+                &numbers.served,
+                &numbers.google.read,
+                &numbers.google.errors,
+            ] {
+                gauge.remove(&of_site(gone));
+            }
         }
         for site in scheduled.filter(|site| !before.contains(&site.name)) {
             let Some(time) = last_good(site) else {
@@ -394,9 +420,21 @@ impl Observer for Metrics {
         })
     }
 
-    fn set_served(&self, name: &str, is_served: bool) {
-        let served = &self.shared.numbers.served;
-        served.get_or_create(&of_site(name)).set(is_served.into());
+    fn take_summary(&self, name: &str, summary: &Summary) {
+        let (numbers, label) = (&self.shared.numbers, of_site(name));
+        if let Some(served) = summary.served() {
+            let gauge = numbers.served.get_or_create(&label);
+            gauge.set(served.is_served().into());
+        }
+        if let Some(google) = summary.google() {
+            let sitemaps = google.sitemaps.iter();
+            let read = sitemaps.clone().map(|sitemap| sitemap.read_at).min();
+            let read = read.flatten().map_or(0, Timestamp::as_second);
+            numbers.google.read.get_or_create(&label).set(read);
+            let errors: u64 = sitemaps.map(|sitemap| sitemap.errors).sum();
+            let errors = i64::try_from(errors).unwrap_or(i64::MAX);
+            numbers.google.errors.get_or_create(&label).set(errors);
+        }
     }
 
     fn lease_lost(&self) {

@@ -17,7 +17,7 @@ use crawler::{
     export::{ExtensionCounts, KindCounts},
     failure::Failure,
     served::ServedReport,
-    site_run::SessionOutcome,
+    site_run::{Pause, Pauses, SessionOutcome, change_pauses},
     summary::Summary,
     testing::TestClock,
 };
@@ -55,6 +55,8 @@ enum Happening {
     /// The file is another one, and SIGHUP.
     Reload(String),
     Signal(StopSignal),
+    /// Somebody pauses a site, or resumes it.
+    Pause(&'static str, bool),
     /// Somebody sets the clock of the machine forward by so many hours, or back.
     Jump(i64),
 }
@@ -142,7 +144,7 @@ impl Bench {
         let table = Arc::new(Mutex::new(Vec::new()));
         let record = read_schedules(self.state.path()).unwrap();
         let (takes, obeys) = (self.takes, self.obeys);
-        let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, _| {
+        let dispatcher = Dispatcher::new(dependencies, &settings, record, |work, site, _, part| {
             let what = match work {
                 DaemonWork::Crawl => "",
                 DaemonWork::Publish => " published",
@@ -152,13 +154,13 @@ impl Bench {
             table.lock().unwrap().push(line);
             let clock = Arc::clone(&clock);
             let looks = table.lock().unwrap().len();
-            let (stop, takes) = (stop.clone(), takes(&site.name));
+            let takes = takes(&site.name);
             let news = (site.name == "news" && work == DaemonWork::Crawl).then(|| KindCounts {
                 changes_at: Some(clock.now() + SignedDuration::from_hours(30)),
                 ..KindCounts::default()
             });
             async move {
-                let mut run = pretend(&site, takes, obeys.then_some(&stop)).await;
+                let mut run = pretend(&site, takes, obeys.then_some(&part)).await;
                 let extensions = ExtensionCounts::default();
                 (run.summary).set_extensions(ExtensionCounts { news, ..extensions });
                 let served = (site.name == "stale").then(|| served(looks, clock.now()));
@@ -181,6 +183,14 @@ impl Bench {
                             return SignalRequest::Reload;
                         }
                         Happening::Signal(signal) => return SignalRequest::Stop(signal),
+                        Happening::Pause(name, is_paused) => {
+                            let edit = |pauses: &mut Pauses| {
+                                pauses.remove(name);
+                                let pause = is_paused.then(|| (name.to_owned(), Pause::default()));
+                                pauses.extend(pause);
+                            };
+                            change_pauses(self.state.path(), clock.now(), edit).unwrap();
+                        }
                         Happening::Jump(hours) => {
                             hours_ahead.fetch_add(hours, Ordering::SeqCst);
                         }
@@ -236,7 +246,7 @@ async fn pretend(site: &SiteSettings, takes: Duration, stop: Option<&Stop>) -> S
     while Instant::now() < ends {
         if stop.is_some_and(|stop| stop.shutdown.is_stopping()) {
             summary.outcome = SessionOutcome::Interrupted;
-            let code = ExitCode::Terminated;
+            let code = ExitCode::Interrupted;
             return SiteResult {
                 summary,
                 code,
@@ -281,7 +291,7 @@ async fn hanging_settings_file_delays_no_signal() {
         dependencies,
         &settings,
         ScheduleRecord::default(),
-        |_, site, _| async move { pretend(&site, MINUTE, None).await },
+        |_, site, _, _| async move { pretend(&site, MINUTE, None).await },
     );
     let mut signals = VecDeque::from([
         SignalRequest::Reload,
@@ -380,6 +390,48 @@ async fn sites_come_and_go_by_a_reload() {
         .into_keys()
         .collect();
     assert_eq!(known, ["a", "b"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_paused_site_stops_and_goes_on() {
+    let sites = [
+        site("long", "a.example", "0 3 * * *"),
+        site("a", "b.example", "30 4 * * *"),
+    ];
+    let bench = Bench::new(&sites, takes);
+    let happenings = vec![
+        (70, Happening::Pause("long", true)),
+        (100, Happening::Pause("a", true)),
+        (240, Happening::Pause("long", false)),
+        (24 * 60 + 10, terminate()),
+    ];
+    let did = bench.run("2026-06-01T00:00:00Z", happenings).await;
+    let minutes: Vec<_> = did
+        .began
+        .iter()
+        .map(|line| line.replace(":00Z", "Z"))
+        .collect();
+    // The session of 03:00 stopped, and goes on within a minute after the pause.
+    assert_eq!(minutes.len(), 2, "{minutes:?}");
+    assert_eq!(minutes[0], "2026-06-01T01:00Z long");
+    let (time, name) = did.began[1].split_once(' ').unwrap();
+    let late = at(time).duration_since(at("2026-06-01T04:00:00Z"));
+    assert_eq!(name, "long");
+    assert!(
+        late >= SignedDuration::ZERO && late <= SignedDuration::from_mins(1),
+        "{did:?}"
+    );
+    // The pause outlasts the daemon.
+    let began = ["2026-06-02T02:00:00Z long"];
+    bench.check("2026-06-02T02:00:00Z", 180, &began).await;
+    change_pauses(
+        bench.state.path(),
+        at("2026-06-02T05:00:00Z"),
+        Pauses::clear,
+    )
+    .unwrap();
+    let began = ["2026-06-02T05:10:00Z a"];
+    bench.check("2026-06-02T05:10:00Z", 30, &began).await;
 }
 
 #[tokio::test(start_paused = true)]

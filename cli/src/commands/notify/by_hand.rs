@@ -146,7 +146,11 @@ impl ByHand {
         if let Some(served) = &done.served {
             self.print(&format!("  {}", served.line()));
             // What `arpent status` shows; without it nothing is lost.
-            drop(LastSession::note_served(&path, served));
+            drop(LastSession::note_served(
+                &path,
+                served,
+                done.google.as_ref(),
+            ));
             is_complete &= !done.is_held;
         }
         for line in notified.chain(notices.clone()) {
@@ -156,6 +160,12 @@ impl ByHand {
         self.note("dry_run", dry_run);
         if let Some(served) = &done.served {
             self.note("served", serde_json::to_value(served)?);
+        }
+        if let Some(google) = &done.google {
+            for line in google.lines(self.clock.now()).iter().chain(&done.warnings) {
+                self.print(&format!("  {line}"));
+            }
+            self.note("google", serde_json::to_value(google)?);
         }
         self.note("notified", serde_json::to_value(&done.notified)?);
         self.note("notices", notices);

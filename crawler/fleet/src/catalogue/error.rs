@@ -81,7 +81,7 @@ pub enum CatalogueError {
         owner: String,
     },
     /// The site does not run before it is resumed.
-    #[error("site {0:?} is paused or set aside; run `arpent catalogue resume` first")]
+    #[error("site {0:?} is paused or set aside; run `arpent resume` first")]
     NotRunnable(String),
     /// The server did not carry out a statement.
     #[error(

@@ -1,6 +1,6 @@
 //! Leases on hosts: claim, heartbeat, fence, give back.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crawler::{retry_after::MAX_RETRY_AFTER, url_key::HostKey};
 use deadpool_postgres::Transaction;
@@ -30,7 +30,8 @@ const HEARTBEAT: &str = "
         WHERE h.owner IS NOT NULL ORDER BY h.name FOR NO KEY UPDATE OF h)
     UPDATE host h SET lease_until = now() + make_interval(secs => $3),
         claimable_at = greatest(now() + make_interval(secs => $3) + gap, retry_after)
-    FROM held WHERE h.name = held.name RETURNING h.name";
+    FROM held WHERE h.name = held.name RETURNING h.name, EXISTS (
+        SELECT FROM site s WHERE s.host = h.name AND s.epoch = h.epoch AND s.paused_until > now())";
 
 const HOLD: &str = "
     SELECT lease_until > now() FROM host WHERE name = $1 AND epoch = $2 AND owner IS NOT NULL FOR NO KEY UPDATE";
@@ -38,7 +39,7 @@ const HOLD: &str = "
 /// The time from which a host without a lease may be claimed. `$1`: names of hosts, whose rows this transaction has locked before.
 pub(super) const RESCHEDULE: &str = "
     UPDATE host h SET claimable_at = greatest(lease_until + gap, retry_after, coalesce((
-        SELECT min(next_run) FROM site WHERE host = h.name AND NOT paused), 'infinity'))
+        SELECT min(greatest(next_run, paused_until)) FROM site WHERE host = h.name AND next_run IS NOT NULL), 'infinity'))
     WHERE owner IS NULL AND name = ANY ($1)";
 
 /// A worker's right to be the only one that sends requests to a host. It ends by [`Catalogue::give_back`], or when no
@@ -79,7 +80,8 @@ impl Catalogue {
         Ok(claimed.iter().map(lease).collect())
     }
 
-    /// Renews leases: each ends `ttl` from now. Returns the hosts of those that are lost.
+    /// Renews leases: each ends `ttl` from now. Returns the hosts of those that are in force, with whether the site is paused whose session
+    /// is under way.
     ///
     /// # Errors
     /// The database fails: nothing is known of the leases.
@@ -87,17 +89,14 @@ impl Catalogue {
         &self,
         leases: &[&HostLease],
         ttl: Duration,
-    ) -> Result<Vec<HostKey>, CatalogueError> {
+    ) -> Result<BTreeMap<HostKey, bool>, CatalogueError> {
         let client = self.client().await?;
         let names: Vec<&str> = leases.iter().map(|lease| lease.host.as_str()).collect();
         let epochs: Vec<i64> = leases.iter().map(|lease| lease.epoch).collect();
         let renewed = rows(&client, HEARTBEAT, &[&names, &epochs, &seconds(ttl)]).await?;
-        let is_renewed = |host: &HostKey| {
-            let mut names = renewed.iter().map(|row| row.get::<_, &str>(0));
-            names.any(|name| name == host.as_str())
-        };
-        let hosts = leases.iter().map(|lease| lease.host.clone());
-        Ok(hosts.filter(|host| !is_renewed(host)).collect())
+        let renewed = renewed.iter();
+        let renewed = renewed.map(|row| (HostKey::new(row.get(0)), row.get(1)));
+        Ok(renewed.collect())
     }
 
     /// Checks that the lease is in force, as before the index of a set is written.

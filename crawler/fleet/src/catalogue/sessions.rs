@@ -95,7 +95,7 @@ impl Catalogue {
         let mut client = self.client().await?;
         let transaction = fence(&mut client, lease).await?;
         let due = "SELECT id, name, settings, state_object, attempts FROM site
-            WHERE host = $1 AND NOT paused AND next_run <= now() AND epoch IS DISTINCT FROM $2
+            WHERE host = $1 AND paused_until <= now() AND next_run <= now() AND epoch IS DISTINCT FROM $2
             ORDER BY next_run, id LIMIT 1 FOR NO KEY UPDATE";
         let host = lease.host.as_str();
         let due = row(&transaction, due, &[&host, &lease.epoch]).await?;

@@ -218,18 +218,25 @@ impl Catalogue {
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
     pub async fn remove(&self, name: &str) -> Result<(), CatalogueError> {
-        self.change_site(name, "DELETE FROM site WHERE name = $1")
-            .await?;
+        let sql = "DELETE FROM site WHERE name = $1";
+        self.change_site(name, sql, &[]).await?;
         Ok(())
     }
 
-    /// Pauses a site: no session begins. Returns whether a session is under way, which goes on to its end.
+    /// Pauses a site `until` a time, or until it is resumed: no session begins. Returns whether a session is under way, which its
+    /// worker stops with its next heartbeat.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
-    pub async fn pause(&self, name: &str) -> Result<bool, CatalogueError> {
-        let sql = "UPDATE site SET paused = true WHERE name = $1";
-        Ok(self.change_site(name, sql).await?.is_running)
+    pub async fn pause(
+        &self,
+        name: &str,
+        until: Option<Timestamp>,
+        reason: Option<&str>,
+    ) -> Result<bool, CatalogueError> {
+        let sql = "UPDATE site SET paused_until = coalesce($2::timestamptz, 'infinity'), pause_reason = $3 WHERE name = $1";
+        let changed = self.change_site(name, sql, &[&until, &reason]).await?;
+        Ok(changed.is_running)
     }
 
     /// Resumes a site that is paused or set aside. A session that it missed meanwhile begins now. Returns false if the site is
@@ -238,10 +245,10 @@ impl Catalogue {
     /// # Errors
     /// [`CatalogueError::UnknownSite`], or the database fails.
     pub async fn resume(&self, name: &str) -> Result<bool, CatalogueError> {
-        let sql = "UPDATE site SET paused = false, attempts = 0, set_aside = NULL,
+        let sql = "UPDATE site SET paused_until = '-infinity', pause_reason = NULL, attempts = 0, set_aside = NULL,
                 next_run = CASE WHEN set_aside IS NULL THEN next_run ELSE now() END
-            WHERE name = $1 AND (paused OR set_aside IS NOT NULL)";
-        Ok(self.change_site(name, sql).await?.is_changed)
+            WHERE name = $1 AND (paused_until > now() OR set_aside IS NOT NULL)";
+        Ok(self.change_site(name, sql, &[]).await?.is_changed)
     }
 
     /// Resumes every site that is set aside, and returns their number. A site that is paused too stays paused.
@@ -269,11 +276,11 @@ impl Catalogue {
     /// [`CatalogueError::UnknownSite`], [`CatalogueError::NotRunnable`], or the database fails.
     pub async fn run_now(&self, name: &str, force: bool) -> Result<bool, CatalogueError> {
         let sql = if force {
-            "UPDATE site SET next_run = now(), force_next = true WHERE name = $1 AND NOT paused AND set_aside IS NULL"
+            "UPDATE site SET next_run = now(), force_next = true WHERE name = $1 AND paused_until <= now() AND set_aside IS NULL"
         } else {
-            "UPDATE site SET next_run = now() WHERE name = $1 AND NOT paused AND set_aside IS NULL"
+            "UPDATE site SET next_run = now() WHERE name = $1 AND paused_until <= now() AND set_aside IS NULL"
         };
-        let found = self.change_site(name, sql).await?;
+        let found = self.change_site(name, sql, &[]).await?;
         if found.is_changed {
             Ok(found.is_running)
         } else {
@@ -281,8 +288,16 @@ impl Catalogue {
         }
     }
 
-    /// Carries out `sql` on the site `name` with the row of its host locked, then computes when the host is due.
-    async fn change_site(&self, name: &str, sql: &str) -> Result<ChangedSite, CatalogueError> {
+    /// Carries out `sql` on the site `name`, its `$1`, with the row of its host locked, then computes when the host is due. `more` are
+    /// its other values.
+    async fn change_site(
+        &self,
+        name: &str,
+        sql: &str,
+        more: &[&(dyn ToSql + Sync)],
+    ) -> Result<ChangedSite, CatalogueError> {
+        let mut values: Vec<&(dyn ToSql + Sync)> = vec![&name];
+        values.extend(more);
         let mut client = self.client().await?;
         loop {
             let transaction = begin(&mut client).await?;
@@ -296,7 +311,7 @@ impl Catalogue {
             let running =
                 format!("SELECT FROM ({SITES}) AS s WHERE name = $1 AND state = 'running'");
             let is_running = row(&transaction, &running, &[&name]).await?.is_some();
-            let is_changed = change(&transaction, sql, &[&name]).await? > 0;
+            let is_changed = change(&transaction, sql, &values).await? > 0;
             change(&transaction, RESCHEDULE, &[&[host].as_slice()]).await?;
             commit(transaction).await?;
             return Ok(ChangedSite {

@@ -18,11 +18,14 @@ pub(super) const SITES: &str = "
     SELECT s.*, CASE
         WHEN s.epoch = h.epoch AND h.owner IS NOT NULL AND h.lease_until > now() THEN 'running'
         WHEN s.set_aside IS NOT NULL THEN 'set-aside'
-        WHEN s.paused THEN 'paused'
+        WHEN s.paused_until > now() THEN 'paused'
         WHEN s.next_run IS NULL THEN 'on-demand'
         WHEN s.next_run <= now() THEN 'due'
         ELSE 'waiting' END AS state,
-        CASE WHEN NOT s.paused THEN s.next_run END AS planned
+        s.paused_until > now() AS paused,
+        CASE WHEN s.paused_until > now() AND isfinite(s.paused_until) THEN s.paused_until END AS pause_end,
+        CASE WHEN s.paused_until > now() THEN s.pause_reason END AS pause_text,
+        CASE WHEN s.paused_until <= now() THEN s.next_run END AS planned
     FROM site s JOIN host h ON h.name = s.host";
 
 /// Every worker but those that are dead for an hour. A worker describes itself each sixth of its lease time, every 10 s by default.
@@ -88,9 +91,13 @@ pub struct SiteRow {
     pub host: HostKey,
     /// The activity.
     pub state: SiteState,
-    /// No session begins before it is resumed; one may be under way.
+    /// No session begins before it is resumed; one that is under way stops.
     #[serde(rename = "paused")]
     pub is_paused: bool,
+    /// When it is resumed by itself.
+    pub paused_until: Option<Timestamp>,
+    /// Why it is paused.
+    pub pause_reason: Option<String>,
     /// The reason for which it is set aside.
     pub set_aside: Option<String>,
     /// URL of its set.
@@ -116,6 +123,8 @@ impl SiteRow {
             host: HostKey::new(row.get("host")),
             state: SiteState::of(row),
             is_paused: row.get("paused"),
+            paused_until: row.get("pause_end"),
+            pause_reason: row.get("pause_text"),
             set_aside: row.get("set_aside"),
             output: row.get("output"),
             schedule: row.get("schedule"),

@@ -8,7 +8,7 @@ use crawler::{
     schedule::{Schedule, zone},
     url_key::HostKey,
 };
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 
 use self::server::Server;
@@ -136,7 +136,9 @@ impl Fleet {
     }
 
     async fn heartbeat(&self, leases: &[&HostLease]) -> Vec<HostKey> {
-        self.catalogue.heartbeat(leases, TTL).await.unwrap()
+        let in_force = self.catalogue.heartbeat(leases, TTL).await.unwrap();
+        let hosts = leases.iter().map(|lease| lease.host.clone());
+        hosts.filter(|host| !in_force.contains_key(host)).collect()
     }
 
     async fn give_back(&self, lease: &HostLease) -> bool {
@@ -535,7 +537,7 @@ async fn a_returned_host_is_due_after_its_gap() {
 #[tokio::test]
 async fn a_paused_site_does_not_run() {
     let fleet = fleet!(Fleet::due(&[("a", "a.test")]));
-    fleet.catalogue.pause("a").await.unwrap();
+    fleet.catalogue.pause("a", None, None).await.unwrap();
     assert_eq!(fleet.state("a").await, SiteState::Paused);
     assert!(fleet.claim("w").await.is_empty());
     assert_eq!(fleet.site("a").await.row.next_run, None);
@@ -544,9 +546,25 @@ async fn a_paused_site_does_not_run() {
     let again = fleet.catalogue.resume("a").await.unwrap();
     assert!(!again, "it is not paused");
     let lease = fleet.claim_one("w").await;
-    assert!(!fleet.catalogue.pause("a").await.unwrap());
+    assert!(!fleet.catalogue.pause("a", None, None).await.unwrap());
     assert!(matches!(fleet.next(&lease).await, NextSite::NoneDue));
-    let unknown = fleet.catalogue.pause("b").await.unwrap_err();
+    fleet.catalogue.resume("a").await.unwrap();
+    // A session that is under way hears of it with a heartbeat.
+    let is_paused = async || {
+        let in_force = fleet.catalogue.heartbeat(&[&lease], TTL).await.unwrap();
+        in_force[&lease.host]
+    };
+    let NextSite::Session(session) = fleet.next(&lease).await else {
+        panic!("it is due");
+    };
+    assert_eq!((session.name.as_str(), is_paused().await), ("a", false));
+    let end = now() + SignedDuration::from_hours(1);
+    let is_running = fleet.catalogue.pause("a", Some(end), Some("a move")).await;
+    assert!(is_running.unwrap() && is_paused().await);
+    let row = fleet.site("a").await.row;
+    assert_eq!(row.pause_reason.as_deref(), Some("a move"));
+    assert!(row.paused_until.is_some());
+    let unknown = fleet.catalogue.pause("b", None, None).await.unwrap_err();
     assert!(
         matches!(unknown, CatalogueError::UnknownSite(_)),
         "{unknown}"
@@ -704,7 +722,7 @@ async fn a_session_under_way_is_not_repeated() {
     let lease = fleet.claim_one("w").await;
     let session = fleet.begin(&lease).await;
     assert!(catalogue.run_now("a", false).await.unwrap());
-    assert!(catalogue.pause("a").await.unwrap());
+    assert!(catalogue.pause("a", None, None).await.unwrap());
     let site = fleet.site("a").await.row;
     assert_eq!((site.state, site.is_paused), (SiteState::Running, true));
     catalogue.resume("a").await.unwrap();
@@ -716,7 +734,7 @@ async fn a_session_under_way_is_not_repeated() {
 async fn all_set_aside_sites_are_resumed() {
     let sites = [("a", "a.test"), ("b", "b.test"), ("c", "c.test")];
     let fleet = fleet!(Fleet::due(&sites));
-    fleet.catalogue.pause("c").await.unwrap();
+    fleet.catalogue.pause("c", None, None).await.unwrap();
     fleet
         .sql("UPDATE site SET set_aside = 'x' WHERE name <> 'b'; UPDATE host SET claimable_at = 'infinity' WHERE name <> 'b.test'")
         .await;
@@ -757,7 +775,7 @@ async fn only_old_sets_of_scheduled_sites_are_late() {
         .sql("UPDATE site SET published = now() WHERE name = 'b'")
         .await;
     assert_eq!(late().await, "a c");
-    fleet.catalogue.pause("c").await.unwrap();
+    fleet.catalogue.pause("c", None, None).await.unwrap();
     assert_eq!(late().await, "a");
 }
 
@@ -802,10 +820,8 @@ async fn simultaneous_changes_leave_hosts_due() {
         for _ in 0..60 {
             let leases = catalogue.claim(name, 4, TTL).await.unwrap();
             let held: Vec<&HostLease> = leases.iter().collect();
-            assert_eq!(
-                in_a_task(catalogue.heartbeat(&held, TTL)).await.unwrap(),
-                []
-            );
+            let in_force = in_a_task(catalogue.heartbeat(&held, TTL)).await.unwrap();
+            assert_eq!(in_force.len(), held.len());
             for lease in &leases {
                 if let NextSite::Session(session) =
                     in_a_task(catalogue.begin(lease, true)).await.unwrap()

@@ -43,7 +43,7 @@ impl SiteRow {
                 site.listed.into(),
                 site.next_run.map(human::minute).into(),
             ]);
-            row.below(&site.set_aside, 0);
+            row.below(site.set_aside.iter().chain(&site.pause_reason), 0);
             // A site that needs somebody.
             if site.state == SiteState::SetAside {
                 row.toned(Tone::Error);
@@ -55,10 +55,13 @@ impl SiteRow {
     /// The state in words.
     fn activity(&self) -> String {
         let state = self.state.as_str();
-        if self.is_paused && self.state == SiteState::Running {
-            return format!("{state}, then paused");
+        match self.paused_until.filter(|_| self.is_paused) {
+            _ if self.is_paused && self.state == SiteState::Running => format!("{state}, stops"),
+            Some(until) if self.state == SiteState::Paused => {
+                format!("{state} until {}", human::minute(until))
+            }
+            Some(_) | None => state.to_owned(),
         }
-        state.to_owned()
     }
 }
 
@@ -71,6 +74,7 @@ impl SiteDetails {
         if let Some(reason) = &row.set_aside {
             section.line(reason).toned(Tone::Error);
         }
+        section.fact("paused", row.pause_reason.clone());
         section.fact("host", Some(row.host.as_str()));
         section.fact("output", Some(&*row.output));
         section.fact("schedule", row.schedule.clone());

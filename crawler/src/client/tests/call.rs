@@ -36,11 +36,10 @@ async fn call(
         Arc::new(Mutex::new(Politeness::new(&config.politeness))),
         RetryAfterFile::default(),
     );
+    let url = UrlKey::from_normalised(SERVICE).unwrap();
     let call = Call {
-        url: UrlKey::from_normalised(SERVICE).unwrap(),
-        shown: "the engine".into(),
-        json: Some("{}".into()),
         retry,
+        ..Call::post(url, "the engine", "{}")
     };
     let answer = downloader.call(&call, &Shutdown::default()).await;
     (answer, site.requests())

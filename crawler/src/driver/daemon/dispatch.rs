@@ -40,6 +40,7 @@ use crate::{
     politeness::SharedPoliteness,
     schedule::{Planned, Timetable, TimetableStep},
     served::ServedReport,
+    site_run::{Pauses, read_pauses},
 };
 
 /// Longest wait, so that a clock that was changed is noticed.
@@ -103,6 +104,8 @@ enum DaemonEvent {
     SignalRequest(SignalRequest),
     /// The settings were read again.
     Loaded(Box<Loaded>),
+    /// The pauses were read, or cannot be read.
+    PausesRead(Result<io::Result<Pauses>, JoinError>),
     /// The record was stored, or cannot be stored.
     Stored(Result<io::Result<ScheduleRecord>, JoinError>),
     /// Schedules may have something that is due.
@@ -123,6 +126,7 @@ pub struct Dispatcher<C> {
     sessions: Sessions,
     /// When the crawls among them began, by the names of their sites.
     began: BTreeMap<String, Timestamp>,
+    pauses: PausesInForce,
     /// The work beside crawls.
     others: OtherWork,
     /// The folder of what is stored.
@@ -131,14 +135,34 @@ pub struct Dispatcher<C> {
     stored: Option<ScheduleRecord>,
     /// Writes it, one at a time.
     storing: Option<JoinHandle<io::Result<ScheduleRecord>>>,
-    /// Reads the settings again, one at a time.
-    loading: Option<JoinHandle<failure::Result<DaemonSettings>>>,
-    /// The settings are read once more when that is over: they may have changed meanwhile.
-    loads_again: bool,
+    loading: Loading,
     /// The message that nothing can be stored was printed.
     storing_fails: bool,
     stop_timeout: Duration,
     stopping: Option<Stopping>,
+}
+
+/// The settings that are being read again.
+#[derive(Debug, Default)]
+struct Loading {
+    /// Reads them, one at a time.
+    task: Option<JoinHandle<failure::Result<DaemonSettings>>>,
+    /// They are read once more when that is over: they may have changed meanwhile.
+    again: bool,
+}
+
+/// The pauses that were read last, and what they need.
+#[derive(Debug, Default)]
+struct PausesInForce {
+    known: Pauses,
+    /// Reads them, one at a time.
+    reading: Option<JoinHandle<io::Result<Pauses>>>,
+    /// Sites that are due start when that is over.
+    steps_after: bool,
+    /// The message that they cannot be read was printed.
+    reading_fails: bool,
+    /// Each stops one session, by the name of its site.
+    stops: BTreeMap<String, Stop>,
 }
 
 /// A stop that was asked for.
@@ -209,7 +233,7 @@ impl Stopping {
 
 impl<C, W> Dispatcher<C>
 where
-    C: Fn(DaemonWork, Arc<SiteSettings>, SessionWatch) -> W,
+    C: Fn(DaemonWork, Arc<SiteSettings>, SessionWatch, Stop) -> W,
     W: Future<Output = SiteResult> + Send + 'static,
 {
     /// A daemon of the sites in `settings` that have a schedule, of which earlier ones left this `record`; `crawl` does the
@@ -226,12 +250,12 @@ where
             sites: BTreeMap::new(),
             sessions: Sessions::new(&dependencies.board, &dependencies.output),
             began: BTreeMap::new(),
+            pauses: PausesInForce::default(),
             others: OtherWork::new(record.publish_at, record.look_at),
             state: settings.state.clone(),
             stored: None,
             storing: None,
-            loading: None,
-            loads_again: false,
+            loading: Loading::default(),
             storing_fails: false,
             stop_timeout: settings.stop_timeout,
             stopping: None,
@@ -245,7 +269,7 @@ where
     pub async fn run(mut self, mut asked: impl AsyncFnMut() -> SignalRequest) -> ExitCode {
         self.print_schedules();
         service::ready();
-        let mut next_step = self.step();
+        let mut next_step = Instant::now();
         loop {
             if let Some(code) = self.code_when_stopped() {
                 return code;
@@ -258,8 +282,9 @@ where
                 // Cancel safe: a signal that was not taken stays.
                 asked = asked() => DaemonEvent::SignalRequest(asked),
                 // Cancel safe: so are these, until they were taken.
-                loaded = end_of(&mut self.loading) => DaemonEvent::Loaded(Box::new(loaded)),
+                loaded = end_of(&mut self.loading.task) => DaemonEvent::Loaded(Box::new(loaded)),
                 stored = end_of(&mut self.storing) => DaemonEvent::Stored(stored),
+                read = end_of(&mut self.pauses.reading) => DaemonEvent::PausesRead(read),
                 // Cancel safe: the next round asks again which site is due.
                 () = sleep_until(next_step) => DaemonEvent::Step,
                 // Cancel safe: so is this.
@@ -277,9 +302,21 @@ where
                     }
                     continue;
                 }
-                DaemonEvent::Step => {}
+                DaemonEvent::Step => {
+                    self.read_pauses();
+                    self.pauses.steps_after = true;
+                    next_step = Instant::now() + LONGEST_WAIT;
+                    continue;
+                }
+                DaemonEvent::PausesRead(read) => {
+                    self.take_pauses(read);
+                    if !std::mem::take(&mut self.pauses.steps_after) {
+                        continue;
+                    }
+                }
                 DaemonEvent::Beside => {
                     self.dependencies.board.print_news();
+                    self.read_pauses();
                     continue;
                 }
             }
@@ -322,9 +359,7 @@ where
                 && self.timetable.occupy(&name, now)
             {
                 self.others.begin(name, work);
-                let own = Arc::clone(&site);
-                let begin = |watch| (self.crawl)(work, own, watch);
-                self.sessions.start(site, begin);
+                self.begin(work, site);
             }
         }
         self.others.next(now)
@@ -344,13 +379,69 @@ where
             &fields.into_iter().collect(),
         );
         self.began.insert(name.to_owned(), now);
+        self.begin(DaemonWork::Crawl, site);
+    }
+
+    /// Begins work on a site, which can be stopped by itself.
+    fn begin(&mut self, work: DaemonWork, site: Arc<SiteSettings>) {
+        let stop = self.dependencies.stop.of_part();
+        self.pauses.stops.insert(site.name.clone(), stop.clone());
         let own = Arc::clone(&site);
         self.sessions
-            .start(site, |watch| (self.crawl)(DaemonWork::Crawl, own, watch));
+            .start(site, |watch| (self.crawl)(work, own, watch, stop));
+    }
+
+    /// Begins to read the pauses.
+    fn read_pauses(&mut self) {
+        if self.pauses.reading.is_none() {
+            let (state, now) = (self.state.clone(), self.dependencies.clock.now());
+            let read = move || read_pauses(&state, now);
+            self.pauses.reading = Some(tokio::task::spawn_blocking(read));
+        }
+    }
+
+    /// Takes the pauses that were read: work on a site that is paused stops, and none begins. Those of before stay when they cannot
+    /// be read, which is reported once.
+    fn take_pauses(&mut self, read: Result<io::Result<Pauses>, JoinError>) {
+        let output = &self.dependencies.output;
+        let pauses = match read {
+            Ok(Ok(pauses)) => pauses,
+            Ok(Err(error)) => {
+                if !std::mem::replace(&mut self.pauses.reading_fails, true) {
+                    let state = self.state.display();
+                    output.error(&format!("the pauses in {state} cannot be read: {error}"));
+                }
+                return;
+            }
+            Err(error) => return output.error(&Panicked::from_join(error).to_string()),
+        };
+        self.pauses.reading_fails = false;
+        if pauses == self.pauses.known {
+            return;
+        }
+        for (name, pause) in &pauses {
+            let is_new = self.sites.contains_key(name) && !self.pauses.known.contains_key(name);
+            if is_new {
+                output.of_site(name).info(&pause.text());
+            }
+            let stop = self.pauses.stops.get(name).map(|stop| &stop.shutdown);
+            if let Some(shutdown) = stop.filter(|shutdown| !shutdown.is_stopping()) {
+                shutdown.stop();
+            }
+        }
+        for name in self.pauses.known.keys() {
+            if self.sites.contains_key(name) && !pauses.contains_key(name) {
+                output.of_site(name).info("resumed");
+            }
+        }
+        self.timetable.set_paused(pauses.keys().cloned().collect());
+        self.pauses.known = pauses;
+        self.pauses.steps_after = true;
     }
 
     fn ended(&mut self, site: &SiteSettings, run: &SiteResult) {
         let name = &site.name;
+        self.pauses.stops.remove(name);
         let work = match self.began.remove(name) {
             Some(_) => DaemonWork::Crawl,
             None => self.others.end(name),
@@ -384,12 +475,12 @@ where
             return;
         }
         service::reloading();
-        if self.loading.is_some() {
-            self.loads_again = true;
+        if self.loading.task.is_some() {
+            self.loading.again = true;
             return;
         }
         let load = Arc::clone(&self.dependencies.load);
-        self.loading = Some(tokio::task::spawn_blocking(move || load()));
+        self.loading.task = Some(tokio::task::spawn_blocking(move || load()));
     }
 
     /// Takes settings that were read again; wrong ones are reported, and those of before stay.
@@ -397,7 +488,7 @@ where
         if self.stopping.is_some() {
             return;
         }
-        if std::mem::take(&mut self.loads_again) {
+        if std::mem::take(&mut self.loading.again) {
             self.reload();
             return;
         }

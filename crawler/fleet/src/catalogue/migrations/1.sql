@@ -30,7 +30,10 @@ CREATE TABLE site (
     -- The text of its schedule, for people and to notice a change.
     schedule text,
     next_run timestamptz,
-    paused boolean NOT NULL DEFAULT false,
+    -- Until then no session begins; -infinity: it is not paused.
+    paused_until timestamptz NOT NULL DEFAULT '-infinity',
+    -- In the words of whoever paused it.
+    pause_reason text,
     -- The next session that begins publishes in spite of the guard.
     force_next boolean NOT NULL DEFAULT false,
     -- The session under way does so, and those that repeat it after its worker died.

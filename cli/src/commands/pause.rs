@@ -1,0 +1,185 @@
+//! `arpent pause` and `arpent resume`: sites that the daemon, or the fleet, leaves alone.
+
+#[cfg(feature = "catalogue")]
+mod fleet;
+
+use std::{io, path::Path, sync::Arc};
+
+use crawler::{
+    driver::has_daemon,
+    site_run::{Pause, Pauses, change_pauses},
+    store::StoreError,
+};
+use jiff::{Timestamp, civil, tz::TimeZone};
+
+use super::{crawl::load, dependencies};
+use crate::{
+    args::{PauseArgs, ResumeArgs},
+    exit_code::ExitCode,
+    failure::{self, Misuse},
+    output::Output,
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, options::Typed, with_scheme},
+};
+
+/// Runs `arpent pause`.
+///
+/// # Errors
+/// The settings make no sense or do not name a site, or the pauses cannot be written.
+pub(super) fn pause(
+    args: &PauseArgs,
+    environment: &Environment,
+    output: &Output,
+) -> failure::Result<ExitCode> {
+    let typed = &args.settings.0;
+    let settings = load(Purpose::Look, typed.clone(), environment)?;
+    let now = dependencies::clock(environment).now();
+    let zone = settings.shared.session.time_zone.clone();
+    let until = args.until.as_deref();
+    let until = until.map(|text| time_of(text, zone.unwrap_or(TimeZone::UTC), now));
+    let pause = Pause {
+        since: now,
+        until: until.transpose()?,
+        reason: args.reason.clone(),
+    };
+    if has_catalogue(typed, environment)? {
+        return in_fleet(typed, &args.sites, Some(&pause), environment, output);
+    }
+    let sites = sites_of(&settings, &args.sites)?;
+    let state = &settings.shared.session.state;
+    change(state, now, |pauses| {
+        for site in &sites {
+            pauses.insert(site.name.clone(), pause.clone());
+        }
+    })?;
+    for site in &sites {
+        output.data(&format!("{}: {}", site.name, pause.text()));
+    }
+    if !has_daemon(state) {
+        output.info("no arpent daemon runs with this state");
+    }
+    Ok(ExitCode::Success)
+}
+
+/// Runs `arpent resume`.
+///
+/// # Errors
+/// As [`pause`].
+pub(super) fn resume(
+    args: &ResumeArgs,
+    environment: &Environment,
+    output: &Output,
+) -> failure::Result<ExitCode> {
+    let typed = &args.settings.0;
+    let settings = load(Purpose::Look, typed.clone(), environment)?;
+    if has_catalogue(typed, environment)? {
+        return in_fleet(typed, &args.sites, None, environment, output);
+    }
+    if args.set_aside {
+        let message = "--set-aside: expected a catalogue, by --catalogue or the settings file";
+        return Err(Misuse(message.to_owned()).into());
+    }
+    let sites = sites_of(&settings, &args.sites)?;
+    let now = dependencies::clock(environment).now();
+    let mut resumed = Vec::new();
+    change(&settings.shared.session.state, now, |pauses| {
+        let removed = sites.iter().map(|site| pauses.remove(&site.name).is_some());
+        resumed = removed.collect();
+    })?;
+    for (site, is_resumed) in sites.iter().zip(resumed) {
+        let what = if is_resumed { "resumed" } else { "not paused" };
+        output.data(&format!("{}: {what}", site.name));
+    }
+    Ok(ExitCode::Success)
+}
+
+#[cfg(feature = "catalogue")]
+use self::fleet::in_fleet;
+
+/// This program was built without the catalogue.
+#[cfg(not(feature = "catalogue"))]
+fn in_fleet(
+    _: &Typed,
+    _: &[String],
+    _: Option<&Pause>,
+    _: &Environment,
+    _: &Output,
+) -> failure::Result<ExitCode> {
+    Err(super::catalogue::missing())
+}
+
+/// Returns whether the sites are those of a catalogue.
+fn has_catalogue(typed: &Typed, environment: &Environment) -> failure::Result<bool> {
+    let of_worker = load(Purpose::Worker, typed.clone(), environment)?;
+    Ok(of_worker.shared.fleet.catalogue.is_some())
+}
+
+fn change(state: &Path, now: Timestamp, edit: impl FnOnce(&mut Pauses)) -> Result<(), StoreError> {
+    let failed = |error: io::Error| {
+        let message = format!("failed to write the pauses in {}", state.display());
+        StoreError::of_io(message, error)
+    };
+    change_pauses(state, now, edit).map_err(failed)
+}
+
+/// The sites that were typed.
+fn sites_of<'s>(
+    settings: &'s CrawlSettings,
+    typed: &[String],
+) -> Result<Vec<&'s Arc<SiteSettings>>, Misuse> {
+    let find = |typed: &String| {
+        let url = with_scheme(typed);
+        let is_meant = |site: &SiteSettings| {
+            let start = site.start.as_str();
+            let starts = [start, start.trim_end_matches('/')];
+            site.name == *typed || starts.contains(&url.as_ref())
+        };
+        let mut sites = settings.sites.iter();
+        sites.find(|site| is_meant(site)).ok_or_else(|| {
+            let names: Vec<_> = settings.sites.iter().map(|site| &*site.name).collect();
+            let expected = match names.as_slice() {
+                [] => "the settings name no site; expected --config with the file of the daemon"
+                    .to_owned(),
+                names => format!("expected one of {}", names.join(", ")),
+            };
+            Misuse(format!("{typed}: no such site; {expected}"))
+        })
+    };
+    typed.iter().map(find).collect()
+}
+
+/// The time that was typed, in the time zone of the settings.
+fn time_of(text: &str, zone: TimeZone, now: Timestamp) -> Result<Timestamp, Misuse> {
+    let wrong = |problem: &str| Misuse(format!("--until: {problem}, found \"{text}\""));
+    let local = || {
+        let time = text.parse::<civil::DateTime>();
+        let time = time.or_else(|_| text.parse::<civil::Date>().map(|date| date.at(0, 0, 0, 0)));
+        time.ok()?.to_zoned(zone).ok().map(|time| time.timestamp())
+    };
+    let time = text.parse::<Timestamp>().ok().or_else(local);
+    let time =
+        time.ok_or_else(|| wrong("expected a time such as 2026-12-24 or 2026-12-24T08:00"))?;
+    if time <= now {
+        return Err(wrong("expected a time to come"));
+    }
+    Ok(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_in_the_zone_of_the_settings() {
+        let now = "2026-11-30T12:00:00Z".parse().unwrap();
+        let check = |text: &str, expected: Option<&str>| {
+            let zone = TimeZone::get("Europe/Paris").unwrap();
+            let time = time_of(text, zone, now).ok().map(|time| time.to_string());
+            assert_eq!(time.as_deref(), expected, "{text}");
+        };
+        check("2026-12-24", Some("2026-12-23T23:00:00Z"));
+        check("2026-12-24T08:00", Some("2026-12-24T07:00:00Z"));
+        check("2026-12-24T08:00:00+05:00", Some("2026-12-24T03:00:00Z"));
+        check("2026-11-30", None);
+        check("tomorrow", None);
+    }
+}
