@@ -34,6 +34,11 @@ impl Served {
     }
 
     fn of(bench: Bench) -> Self {
+        Self::with(bench, "")
+    }
+
+    /// The same with more settings; `ENGINE` in them is the origin of the engine.
+    fn with(bench: Bench, more: &str) -> Self {
         let faults = Faults::default();
         let (output, answers) = (bench.output(), Arc::clone(&faults));
         let site = Site::start(move |request| {
@@ -49,7 +54,8 @@ impl Served {
         let settings = bench.settings(&format!(
             "politeness.rate = \"unlimited\"\nlimits.max_tries = 1\ntesting.retry_delays = [\"0s\"]\noutput.index = \"always\"\n\
              requests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n\
-             notify.ping = [\"http://engine.test:{port}/ping?sitemap={{sitemap}}\"]\n"
+             notify.ping = [\"http://engine.test:{port}/ping?sitemap={{sitemap}}\"]\n{}",
+            more.replace("ENGINE", &format!("http://engine.test:{port}"))
         ));
         Self {
             bench,
@@ -291,4 +297,104 @@ fn a_sitemap_of_another_program_is_named_before() {
     assert_eq!(serving(&world.crawl()), "served");
     let ran = world.command(&["check", "--served"]).expect_code(0);
     assert!(ran.stdout.contains("served"), "{}", ran.stdout);
+}
+
+#[test]
+fn every_form_of_a_set_is_read_back() {
+    let check = |settings: &str, part: &'static str| {
+        let world = Served::with(Bench::new().reading_back(), settings);
+        world.set("/", Response::linking(["/blog/1", "/blog/2"]));
+        world.set("/blog/1", Response::html("<title>1</title>"));
+        world.set("/blog/2", Response::html("<title>2</title>"));
+        let ran = world.crawl();
+        assert_eq!(serving(&ran), "served", "{settings}");
+        assert_eq!(world.pings(), 1, "{settings}");
+        assert!(world.bench.output().join(&part[1..]).is_file(), "{part}");
+        world.set(
+            "/blog/1",
+            Response::html("<title>1</title><a href=/blog/3>3</a>"),
+        );
+        world.set("/blog/3", Response::html("<title>3</title>"));
+        world.set(part, Response::status(404));
+        assert_eq!(serving(&world.crawl()), "missing", "{settings}");
+        assert_eq!(world.pings(), 0, "{settings}");
+    };
+    let in_place = "output.layout = \"in-place\"\noutput.min_section = 1\n";
+    check(in_place, "/blog/sitemap.xml.gz");
+    check("output.format = [\"txt\"]\n", "/sitemap-root.txt.gz");
+}
+
+#[test]
+fn a_set_on_another_host_is_read_back() {
+    let bench = Bench::new().reading_back();
+    let output = bench.output();
+    let maps =
+        Site::start(move |request| file(&output.join(request.target.trim_start_matches("/maps/"))));
+    let port = maps.port();
+    let index = format!("http://maps.test:{port}/maps/sitemap.xml");
+    let settings = format!("output.public_url = \"http://maps.test:{port}/maps/\"\n");
+    let mut world = Served::with(bench, &settings);
+    let text = fs::read_to_string(world.bench.path().join(&world.settings)).expect("settings");
+    let resolved = format!("[\"maps.test:{port}:127.0.0.1\", \"engine");
+    world.settings = world.bench.settings(&text.replace("[\"engine", &resolved));
+    let ran = world.crawl();
+    assert_eq!(
+        serving(&ran),
+        "no-robots-line",
+        "{}",
+        ran.summary()["served"]
+    );
+    assert_eq!(world.pings(), 0);
+    world.set("/robots.txt", Response::text(format!("Sitemap: {index}\n")));
+    assert_eq!(serving(&world.crawl()), "served");
+    assert_eq!(world.pings(), 1);
+}
+
+#[test]
+fn a_restored_set_waits_for_the_server_too() {
+    let world = Served::new();
+    assert_eq!(serving(&world.crawl()), "served");
+    world.set("/", Response::linking(["/a", "/b"]));
+    world.set("/b", Response::html("<title>b</title>"));
+    assert_eq!(serving(&world.crawl()), "served");
+    assert_eq!(world.pings(), 2);
+    let part = fs::read(world.bench.output().join(&PART[1..])).expect("a part");
+    let cached = Response {
+        body: part,
+        ..Response::text("")
+    };
+    world.set(PART, cached);
+    let restored = world
+        .command(&["publish", "--rollback", "--json", "--output", "out"])
+        .expect_code(0);
+    assert_eq!(serving(&restored), "not-yet-served");
+    assert_eq!(world.pings(), 0);
+    let mut faults = world.faults.lock().expect("no panic");
+    faults.remove(PART);
+    drop(faults);
+    world.command(&["notify"]).expect_code(0);
+    assert_eq!(world.pings(), 1);
+}
+
+#[test]
+fn changed_urls_are_sent_once_the_set_is_served() {
+    let settings = "notify.indexnow = true\nnotify.indexnow_endpoint = \"ENGINE/indexnow\"\n";
+    let world = Served::with(Bench::new().reading_back(), settings);
+    let sent = || {
+        let log = world.engine.log();
+        world.engine.clear_log();
+        log.iter().filter(|seen| seen.target == "/indexnow").count()
+    };
+    world.crawl();
+    world.set("/", Response::linking(["/a", "/b"]));
+    world.set("/b", Response::html("<title>b</title>"));
+    world.set(PART, Response::status(404));
+    assert_eq!(serving(&world.crawl()), "missing");
+    assert_eq!(sent(), 0);
+    world.faults.lock().expect("no panic").remove(PART);
+    // The session looks before it crawls: the set of before is announced.
+    assert_eq!(serving(&world.crawl()), "served");
+    assert_eq!(sent(), 1);
+    world.crawl();
+    assert_eq!(sent(), 0);
 }
