@@ -827,11 +827,11 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 43] = [
-    ("cli", 11_900),
-    ("cli/commands", 5_400),
+    ("cli", 11_950),
+    ("cli/commands", 5_450),
     ("cli/settings", 4_050),
     ("cli/args", 1_100),
-    ("crawler", 57_250),
+    ("crawler", 57_300),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_850),
     ("crawler/publish", 5_800),
@@ -851,7 +851,7 @@ const CEILINGS: [(&str, usize); 43] = [
     ("crawler/repeats", 1_250),
     ("crawler/verdict", 1_200),
     ("crawler/export", 1_150),
-    ("crawler/notify", 1_700),
+    ("crawler/notify", 1_750),
     ("crawler/site_report", 1_150),
     ("crawler/summary", 1_150),
     ("crawler/why", 1_100),

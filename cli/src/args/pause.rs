@@ -11,7 +11,7 @@ pub(crate) struct PauseArgs {
     #[arg(value_name = "SITE", required = true)]
     pub(crate) sites: Vec<String>,
 
-    /// Resume at this time: 2026-12-24, 2026-12-24T08:00, or with an offset
+    /// Resume at this time, or after it: 2026-12-24, 2026-12-24T08:00, 3d
     #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
 
@@ -44,7 +44,7 @@ pub(super) const PAUSE_HELP: &str = "\
 Leave sites alone until arpent resume
 
 arpent daemon does not crawl, publish or look at a paused site. A session that is under way sends no further request, ends \
-within a minute, and its progress stays. arpent crawl, by hand, crawls the site all the same.
+within a minute, and its progress stays. arpent crawl leaves the site out, unless its URL is typed.
 
 The sites are those of the settings file of the daemon. With a catalogue, they are those of the catalogue, by their names, and all \
 workers of the fleet obey.";

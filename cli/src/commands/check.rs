@@ -46,7 +46,7 @@ pub(crate) fn run(
     }
     let urls: Vec<String> = args.paths.iter().filter_map(|path| url_of(path)).collect();
     if args.served {
-        return served::run(args, urls, environment, output);
+        return served::run(args, &urls, environment, output);
     }
     let options = options(args, dependencies::clock(environment).now())?;
     let pages = pages(args.pages.as_deref())?;

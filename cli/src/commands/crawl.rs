@@ -8,7 +8,9 @@ use std::{io, path::Path, sync::Arc};
 use crawler::{
     driver::{self, Crawler, crawl_all},
     politeness::Politeness,
+    site_run::read_pauses,
 };
+use jiff::Timestamp;
 use tracing::level_filters::LevelFilter;
 
 use self::board::Board;
@@ -19,11 +21,11 @@ use super::{
 use crate::{
     args::CrawlArgs,
     exit_code::ExitCode,
-    failure,
+    failure::{self, Context as _},
     output::Output,
     settings::{
         CrawlSettings, Environment, FileText, LogFormat, MAX_FILE_BYTES, Purpose, Settings,
-        SettingsError, Typed,
+        SettingsError, SiteSettings, Typed,
     },
     supervisor::Supervisor,
 };
@@ -41,11 +43,15 @@ pub(super) fn run(
     let typed = args.typed();
     foresee_log(&typed, environment, output);
     let CrawlSettings {
-        sites,
+        mut sites,
         shared,
         max_sites,
     } = load(Purpose::Crawl, typed, environment)?;
     begin_log(&shared, output);
+    let now = dependencies::clock(environment).now();
+    if args.urls.is_empty() {
+        leave_out_paused(&mut sites, &shared.session.state, now, output)?;
+    }
     output.begin_log(sites.len() > 1);
     let form = SummaryForm::of(&shared, output);
     runtime::run(Threads::OfCores, async {
@@ -64,6 +70,24 @@ pub(super) fn run(
         supervisor.run(work, Some(&mut board)).await?;
         Ok(worst)
     })
+}
+
+/// Leaves out the sites that are paused: nobody named them.
+fn leave_out_paused(
+    sites: &mut Vec<Arc<SiteSettings>>,
+    state: &Path,
+    now: Timestamp,
+    output: &Output,
+) -> failure::Result<()> {
+    let pauses = read_pauses(state, now).context("failed to read the pauses")?;
+    sites.retain(|site| {
+        let pause = pauses.get(&site.name);
+        if let Some(pause) = pause {
+            output.info(&format!("{}: {}", site.start, pause.text()));
+        }
+        pause.is_none()
+    });
+    Ok(())
 }
 
 /// The settings of the sites of a command for which this was typed.

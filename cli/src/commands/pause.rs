@@ -18,7 +18,9 @@ use crate::{
     exit_code::ExitCode,
     failure::{self, Misuse},
     output::Output,
-    settings::{CrawlSettings, Environment, Purpose, SiteSettings, options::Typed, with_scheme},
+    settings::{
+        CrawlSettings, Environment, Purpose, SiteSettings, duration, options::Typed, with_scheme,
+    },
 };
 
 /// Runs `arpent pause`.
@@ -52,10 +54,12 @@ pub(super) fn pause(
         }
     })?;
     for site in &sites {
-        output.data(&format!("{}: {}", site.name, pause.text()));
+        output.data(&format!("{}: {}", title_of(site), pause.text()));
     }
     if !has_daemon(state) {
-        output.info("no arpent daemon runs with this state");
+        output.info(
+            "no arpent daemon runs with this state; arpent crawl leaves out paused sites, unless their URLs are typed",
+        );
     }
     Ok(ExitCode::Success)
 }
@@ -87,7 +91,7 @@ pub(super) fn resume(
     })?;
     for (site, is_resumed) in sites.iter().zip(resumed) {
         let what = if is_resumed { "resumed" } else { "not paused" };
-        output.data(&format!("{}: {what}", site.name));
+        output.data(&format!("{}: {what}", title_of(site)));
     }
     Ok(ExitCode::Success)
 }
@@ -119,6 +123,15 @@ fn change(state: &Path, now: Timestamp, edit: impl FnOnce(&mut Pauses)) -> Resul
         StoreError::of_io(message, error)
     };
     change_pauses(state, now, edit).map_err(failed)
+}
+
+/// The name that the settings have for a site, or its start URL.
+fn title_of(site: &SiteSettings) -> &str {
+    if site.name == site.foreseen().name() {
+        site.start.as_str()
+    } else {
+        &site.name
+    }
 }
 
 /// The sites that were typed.
@@ -155,9 +168,11 @@ fn time_of(text: &str, zone: TimeZone, now: Timestamp) -> Result<Timestamp, Misu
         let time = time.or_else(|_| text.parse::<civil::Date>().map(|date| date.at(0, 0, 0, 0)));
         time.ok()?.to_zoned(zone).ok().map(|time| time.timestamp())
     };
-    let time = text.parse::<Timestamp>().ok().or_else(local);
-    let time =
-        time.ok_or_else(|| wrong("expected a time such as 2026-12-24 or 2026-12-24T08:00"))?;
+    let later = || now.checked_add(duration(text)?).ok();
+    let time = text.parse::<Timestamp>().ok().or_else(local).or_else(later);
+    let time = time.ok_or_else(|| {
+        wrong("expected a time such as 2026-12-24 or 2026-12-24T08:00, or a duration such as 3d")
+    })?;
     if time <= now {
         return Err(wrong("expected a time to come"));
     }
@@ -179,6 +194,7 @@ mod tests {
         check("2026-12-24", Some("2026-12-23T23:00:00Z"));
         check("2026-12-24T08:00", Some("2026-12-24T07:00:00Z"));
         check("2026-12-24T08:00:00+05:00", Some("2026-12-24T03:00:00Z"));
+        check("3d", Some("2026-12-03T12:00:00Z"));
         check("2026-11-30", None);
         check("tomorrow", None);
     }

@@ -159,9 +159,10 @@ pub fn report_to_google(
         }
         Ok(report)
     });
+    result.warnings.extend(warning_of_key(&config.key_file));
     match visited {
         Ok(report) => {
-            result.warnings = report.warnings(config);
+            result.warnings.extend(report.warnings(config));
             stored.report = Some(report);
         }
         Err(problem) => result.problems.push(problem),
@@ -203,6 +204,12 @@ impl<'g, 'c> SearchConsole<'g, 'c> {
             site_entry: Vec<Property>,
         }
         let answer = self.ask(CallMethod::Get, "/sites")?;
+        if answer.status == 404 {
+            return Err(format!(
+                "{}/sites answers 404; check endpoint in the table [notify.google]",
+                self.endpoint
+            ));
+        }
         self.check(&answer, "the list of its properties")?;
         let list: Properties = serde_json::from_slice(&answer.body).map_err(|error| {
             format!("Search Console lists its properties in an unknown form: {error}")
@@ -332,6 +339,24 @@ fn read_key(path: &Path) -> Result<String, String> {
             path.display()
         )
     })
+}
+
+/// Everybody can read the key.
+#[cfg(unix)]
+fn warning_of_key(path: &Path) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mode = fs::metadata(path).ok()?.permissions().mode();
+    let path = path.display();
+    (mode & 0o004 != 0).then(|| {
+        format!("every user of this machine can read the key in {path}; run chmod o-r {path}")
+    })
+}
+
+/// Who may read a file is nothing that is known here.
+#[cfg(not(unix))]
+fn warning_of_key(_: &Path) -> Option<String> {
+    None
 }
 
 /// The name of the account of a key.

@@ -16,7 +16,7 @@ mod smtp {
     };
 
     use super::{MessageConfig, RecipientError};
-    use crate::{config::Secret, store::with_causes};
+    use crate::config::Secret;
 
     /// Time for each step of the conversation with the server.
     const TIMEOUT: Duration = Duration::from_secs(30);
@@ -63,8 +63,9 @@ mod smtp {
             text: &str,
             key: &str,
         ) -> Result<(), String> {
+            // The errors of the library have their causes in their texts.
             let failed = |error: &dyn std::error::Error| {
-                format!("mail to {}: {}", self.to.email, with_causes(error))
+                format!("mail to {}: {error}; check server", self.to.email)
             };
             let message = Message::builder()
                 .from(self.from.clone())

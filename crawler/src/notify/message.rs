@@ -12,6 +12,9 @@ use crate::{
     view::View,
 };
 
+/// Longest subject of a mail, in characters; the text has the whole line.
+const MAX_SUBJECT_CHARS: usize = 100;
+
 /// A message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
@@ -154,8 +157,12 @@ impl Recipient {
                 }
             }
             ServiceAddress::Mail(mail) => {
-                let subject = text.lines().next().unwrap_or_default();
-                return mail.send(subject, &text, key);
+                let first = text.lines().next().unwrap_or_default();
+                let mut subject: String = first.chars().take(MAX_SUBJECT_CHARS).collect();
+                if subject.len() < first.len() {
+                    subject.push_str("...");
+                }
+                return mail.send(&subject, &text, key);
             }
         };
         send(&request, call)

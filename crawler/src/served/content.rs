@@ -71,7 +71,9 @@ pub(super) fn fault_of(
     };
     let head = head_of(document).unwrap_or_default();
     if earlier.contains(&content) || is_form_of_arpent(&head) {
-        let problem = format!("has the content of an earlier set{after}; a cache may keep it");
+        let problem = format!(
+            "has the content of an earlier set{after}; a cache keeps it, or the new files were not copied"
+        );
         return Some((Serving::NotYetServed, problem));
     }
     let kind = document.body().ok().and_then(sniff);

@@ -153,7 +153,7 @@ impl StatusReport {
             let google = site.last.google.as_ref();
             let google = google.map(|google| google.lines(self.now));
             let served = site.last.served.as_ref();
-            let not_served = served.filter(|served| !served.is_served());
+            let not_served = served.filter(|served| self.sites.len() == 1 || !served.is_served());
             let lines = in_a_row
                 .into_iter()
                 .chain(site.last.message.clone())

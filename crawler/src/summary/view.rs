@@ -10,6 +10,7 @@ use crate::{
     notes::Note,
     notify::{Channel, Notified},
     outcome::SessionOutcome,
+    served::ServedReport,
     view::{Section, Tone, View},
 };
 
@@ -290,6 +291,7 @@ impl Summary {
         if let Some((directory, _)) = sitemap.and_then(|url| url.rsplit_once('/'))
             && !is_dry
             && !self.surroundings.is_in_storage
+            && !self.served().is_some_and(ServedReport::is_served)
         {
             section.line(format!(
                 "copy the files to {directory}/, unless the folder is served there"

@@ -199,7 +199,10 @@ fn each_failure_has_a_sentence_with_the_next_step() {
         &failure(403, "{}"),
         "give it full permission in Search Console",
     );
-    check(&failure(404, ""), "check the property in Search Console");
+    check(
+        &failure(404, ""),
+        "check endpoint in the table [notify.google]",
+    );
     check(
         &failure(429, ""),
         "too many requests (429); the next session asks again",

@@ -7,13 +7,12 @@ use std::{
 };
 
 use crawler::{
-    driver::{SessionSettings, find_state, notifier_of},
+    driver::{find_state, notifier_of},
     politeness::Politeness,
     publish::published_set,
     served::LookError,
     site_run::Notifier,
     store::Store,
-    url_key::UrlKey,
 };
 use serde_json::json;
 
@@ -21,7 +20,7 @@ use super::misuse;
 use crate::{
     args::CheckArgs,
     commands::{
-        crawl::{begin_log, read_settings_file},
+        crawl::{begin_log, load},
         dependencies, report_error,
         requesting::until_stopped,
     },
@@ -29,7 +28,7 @@ use crate::{
     failure,
     output::Output,
     print::print_result,
-    settings::{Environment, Settings},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings},
 };
 
 /// Runs the command for the sites at `urls`.
@@ -38,7 +37,7 @@ use crate::{
 /// The settings make no sense, or the program cannot start; what fails for a site is reported and only changes the exit code.
 pub(super) fn run(
     args: &CheckArgs,
-    urls: Vec<String>,
+    urls: &[String],
     environment: &Environment,
     output: &Output,
 ) -> failure::Result<ExitCode> {
@@ -49,38 +48,38 @@ pub(super) fn run(
     if !is_json && args.findings.format != "text" {
         return Err(misuse("--served: expected --format text or json"));
     }
-    let typed = args.settings.0.clone();
-    let settings = Settings::load_check(typed, urls, environment, read_settings_file)?;
-    begin_log(&settings, output);
+    let typed = args.settings.0.with_all("urls", urls);
+    let CrawlSettings { sites, shared, .. } = load(Purpose::Notify, typed, environment)?;
+    begin_log(&shared, output);
     let clock = dependencies::clock(environment);
-    let (session, of_work) = (settings.session, output.clone());
+    let of_work = output.clone();
     until_stopped(output, move |shutdown| {
-        let politeness = Politeness::new(&session.config.politeness);
+        let politeness = Politeness::new(&shared.session.config.politeness);
         let politeness = Arc::new(Mutex::new(politeness));
-        let mut notifier = notifier_of(&session, politeness, clock, shutdown);
         let mut worst = ExitCode::Success;
-        for url in &session.urls {
-            let code = look(&session, url, is_json, &mut notifier, &of_work);
+        for site in sites {
+            let (politeness, clock) = (Arc::clone(&politeness), Arc::clone(&clock));
+            let mut notifier = notifier_of(&site.settings, politeness, clock, shutdown.clone());
+            let code = look(&site, is_json, &mut notifier, &of_work);
             worst = worst.worse(code.unwrap_or_else(|error| {
                 let code = error.code();
-                report_error(&error.context(url.to_string()), &of_work);
+                report_error(&error.context(site.start.to_string()), &of_work);
                 code
             }));
+            notifier.write_waits();
         }
-        notifier.write_waits();
         worst
     })
 }
 
 /// Looks at what is served of one site.
 fn look(
-    settings: &SessionSettings,
-    url: &UrlKey,
+    site: &SiteSettings,
     is_json: bool,
     notifier: &mut Notifier,
     output: &Output,
 ) -> failure::Result<ExitCode> {
-    let (_, path) = find_state(settings, url)?;
+    let (_, path) = find_state(&site.settings, &site.start)?;
     let store = Store::open_to_read(&path)?;
     let published = match &store {
         Some(store) => published_set(store)?.map(|set| (store, set)),
