@@ -21,9 +21,6 @@ use crate::{
 /// Name of the state's value with what Google has of the set.
 const GOOGLE: &str = crate::store::names::NOTIFY_GOOGLE;
 
-/// The right that is asked for.
-pub(crate) const SCOPE: &str = "https://www.googleapis.com/auth/webmasters";
-
 /// Properties that a message names.
 const MAX_NAMED: usize = 3;
 

@@ -26,7 +26,6 @@ mod webhook;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::google::SCOPE as GOOGLE_SCOPE;
 use crate::{
     client::{Call, CallAnswer, CallError},
     store::with_causes,

@@ -181,7 +181,7 @@ impl Notifier {
     fn google_token(&self, key: &str) -> Result<Secret, String> {
         use gcp_auth::{CustomServiceAccount, Error, TokenProvider as _};
 
-        use crate::notify::GOOGLE_SCOPE;
+        const SCOPE: &str = "https://www.googleapis.com/auth/webmasters";
 
         let account = CustomServiceAccount::from_json(key).map_err(|error| match error {
             Error::Io(..) | Error::Other(..) => error.to_string(),
@@ -189,7 +189,7 @@ impl Notifier {
             _ => "the key cannot be read".to_owned(),
         })?;
         let asked = async {
-            let token = timeout(TOKEN_TIMEOUT, account.token(&[GOOGLE_SCOPE])).await;
+            let token = timeout(TOKEN_TIMEOUT, account.token(&[SCOPE])).await;
             let token = token.map_err(|_| "no answer".to_owned())?;
             token.map_err(|error| with_causes(&error))
         };
