@@ -148,7 +148,7 @@ fn sites_of<'s>(
         };
         let mut sites = settings.sites.iter();
         sites.find(|site| is_meant(site)).ok_or_else(|| {
-            let names: Vec<_> = settings.sites.iter().map(|site| &*site.name).collect();
+            let names: Vec<_> = settings.sites.iter().map(|site| title_of(site)).collect();
             let expected = match names.as_slice() {
                 [] => "the settings name no site; expected --config with the file of the daemon"
                     .to_owned(),
