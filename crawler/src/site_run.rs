@@ -28,7 +28,7 @@ pub use self::{
     opening::Opened,
     outcome::SessionError,
     pauses::{Pause, Pauses, change_pauses, read_pauses},
-    status::{LastEnd, SiteStatus, StatusReport, Zone},
+    status::{LastEnd, SiteStatus, StatusReport, Zone, is_name_of},
     stored::{Stored, StoredRequest},
 };
 use self::{

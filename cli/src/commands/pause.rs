@@ -7,7 +7,7 @@ use std::{io, path::Path, sync::Arc};
 
 use crawler::{
     driver::has_daemon,
-    site_run::{Pause, Pauses, change_pauses},
+    site_run::{Pause, Pauses, change_pauses, is_name_of},
     store::StoreError,
 };
 use jiff::{Timestamp, civil, tz::TimeZone};
@@ -142,9 +142,8 @@ fn sites_of<'s>(
     let find = |typed: &String| {
         let url = with_scheme(typed);
         let is_meant = |site: &SiteSettings| {
-            let start = site.start.as_str();
-            let starts = [start, start.trim_end_matches('/')];
-            site.name == *typed || starts.contains(&url.as_ref())
+            let is_name = |text| is_name_of(text, &site.name, site.start.as_str());
+            is_name(typed) || is_name(&url)
         };
         let mut sites = settings.sites.iter();
         sites.find(|site| is_meant(site)).ok_or_else(|| {

@@ -2,7 +2,6 @@
 //! folder of the states. A crawl notes here what it learns; every command that takes a URL asks here which site it means.
 
 use std::{
-    fs::File,
     io,
     path::{Path, PathBuf},
 };
@@ -13,7 +12,7 @@ use super::settings::SessionSettings as Settings;
 use crate::{
     config::ScopeWidth,
     failure::{self, Misuse},
-    machine::{json_file, private},
+    machine::json_file,
     site::{Site, settle_so_far},
     store::StoreError,
     url_key::UrlKey,
@@ -190,10 +189,7 @@ fn change(state: &Path, edit: impl Fn(&mut Vec<StoredName>)) -> io::Result<()> {
     if edited()?.is_none() {
         return Ok(());
     }
-    private::create_folder(state)?;
-    // Several programs may use one file; the kernel releases the lock.
-    let lock = File::create(state.join(FILE).with_extension("lock"))?;
-    lock.lock()?;
+    let _lock = json_file::lock(&state.join(FILE))?;
     match edited()? {
         Some(names) => json_file::write(&state.join(FILE), &names),
         None => Ok(()),

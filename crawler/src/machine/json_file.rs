@@ -1,7 +1,7 @@
 //! Small files of JSON beside the states: at every instant the old or the new file is complete, for whoever reads
 //! meanwhile.
 
-use std::{io, path::Path};
+use std::{fs::File, io, path::Path};
 
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -19,6 +19,20 @@ pub fn read<T: DeserializeOwned>(path: &Path, max_bytes: u64) -> io::Result<Opti
     };
     let file = io::BufReader::new(io::Read::take(file, max_bytes));
     Ok(Some(serde_json::from_reader(file)?))
+}
+
+/// Waits until no other program changes `path`, through a file beside it, in a folder that is made. The kernel releases the lock when the
+/// result is dropped.
+///
+/// # Errors
+/// The file beside it cannot be made or locked.
+pub fn lock(path: &Path) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        private::create_folder(folder)?;
+    }
+    let file = File::create(path.with_extension("lock"))?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Puts `value` into the place of what `path` held.

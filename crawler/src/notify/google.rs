@@ -280,7 +280,7 @@ impl<'g, 'c> SearchConsole<'g, 'c> {
     fn ask(&mut self, method: CallMethod, path: &str) -> Result<CallAnswer, String> {
         const SHOWN: &str = "Google Search Console";
         let url = service_url(&format!("{}{path}", self.endpoint));
-        let url = url.ok_or("google: endpoint is no URL")?;
+        let url = url.ok_or("google: endpoint is not a URL")?;
         let call = Call {
             method,
             bearer: Some(self.token.clone()),

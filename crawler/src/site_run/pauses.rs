@@ -1,11 +1,6 @@
 //! `paused.json`: the sites that the daemon leaves alone. `arpent pause` writes it beside the states while the daemon reads it.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, io, path::Path};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -78,11 +73,8 @@ pub fn change_pauses(
     now: Timestamp,
     edit: impl FnOnce(&mut Pauses),
 ) -> io::Result<()> {
-    private::create_folder(state)?;
-    let path: PathBuf = state.join(NAME);
-    // Several programs may write the file; the kernel releases the lock.
-    let lock = File::create(path.with_extension("lock"))?;
-    lock.lock()?;
+    let path = state.join(NAME);
+    let _lock = json_file::lock(&path)?;
     let mut pauses = read_pauses(state, now)?;
     edit(&mut pauses);
     json_file::write(&path, &pauses)?;

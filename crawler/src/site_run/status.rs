@@ -299,10 +299,9 @@ impl SiteStatus {
         start.unwrap_or(&self.name)
     }
 
-    /// Returns whether `typed` is the name of the site, its start URL, or that without a slash at its end.
+    /// See [`is_name_of`].
     pub fn is_meant_by(&self, typed: &str) -> bool {
-        let start = self.start.as_deref().unwrap_or_default();
-        typed == self.name || [start, start.trim_end_matches('/')].contains(&typed)
+        is_name_of(typed, &self.name, self.start.as_deref().unwrap_or_default())
     }
 
     /// The cells of the site's line.
@@ -329,6 +328,11 @@ impl SiteStatus {
             next,
         ]
     }
+}
+
+/// Returns whether `typed` is the `name` of a site, its `start` URL, or that without a slash at its end.
+pub fn is_name_of(typed: &str, name: &str, start: &str) -> bool {
+    typed == name || [start, start.trim_end_matches('/')].contains(&typed)
 }
 
 #[cfg(test)]
