@@ -828,10 +828,10 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 43] = [
     ("cli", 11_950),
-    ("cli/commands", 5_450),
+    ("cli/commands", 5_500),
     ("cli/settings", 4_050),
     ("cli/args", 1_100),
-    ("crawler", 57_300),
+    ("crawler", 57_400),
     ("crawler/crawl", 6_300),
     ("crawler/parse", 5_850),
     ("crawler/publish", 5_800),

@@ -27,6 +27,7 @@ use crate::support::{
     program::{Ran, arpent},
     published::Published,
     random::Random,
+    site::{Response, Site},
 };
 
 /// Time for what takes seconds on an idle machine.
@@ -510,6 +511,77 @@ fn a_drained_worker_gives_its_hosts_back() {
         repeated <= 5,
         "{repeated} requests were repeated, expected 5 at most: {counts:?}"
     );
+}
+
+#[test]
+fn a_paused_session_stops_and_goes_on() {
+    let site = WebSite::new(11, 1, 300);
+    let Some(mut fleet) = Fleet::prepare(vec![site.clone()], 20) else {
+        return;
+    };
+    fleet.start_worker(1);
+    fleet.wait_for("100 requests", PATIENCE, |fleet| {
+        (fleet.web.log().len() >= 100).then_some(())
+    });
+    let pause = ["pause", &site.name, "--reason", "a move"];
+    let ran = Ran::of(fleet.command("pause", &pause)).expect_code(0);
+    let said = format!("{}: paused: a move; its session stops\n", site.name);
+    assert_eq!(ran.stdout, said);
+    fleet.wait_for("the session stops", PATIENCE, |fleet| {
+        let idle = "SELECT count(epoch) = 0 FROM site";
+        (fleet.postgres.value(idle) == "t").then_some(())
+    });
+    let asked = fleet.web.log().len();
+    assert!(asked < 250, "{asked} requests: the crawl had nearly ended");
+    // More than a lease, within which a worker looks for sites.
+    thread::sleep(LEASE + LATE);
+    assert_eq!(fleet.web.log().len(), asked, "requests while it is paused");
+
+    let resume = fleet.command("resume", &["resume", &site.name]);
+    let ran = Ran::of(resume).expect_code(0);
+    assert_eq!(ran.stdout, format!("{}: resumed\n", site.name));
+    fleet.wait_for_all_sites(PATIENCE);
+    assert_eq!(fleet.outcomes(&site.name), ["given-back", "published"]);
+    let log = fleet.web.take_log();
+    let counts = counts(&log, &site);
+    let repeated: usize = counts.values().map(|count| count - 1).sum();
+    // The start page, and what was in flight.
+    assert!(
+        repeated <= 5,
+        "{repeated} requests were repeated, expected 5 at most"
+    );
+}
+
+#[test]
+fn people_get_one_message_from_all_workers() {
+    let site = WebSite::new(11, 1, 3);
+    let Some(mut fleet) = Fleet::prepare(vec![site.clone()], 20) else {
+        return;
+    };
+    let chat = Site::start(|_| Response::status(200));
+    let hook = fleet.path().join("hook");
+    fs::write(&hook, format!("slack:{}", chat.url("/hook"))).expect("it can be written");
+    let messages = |name: &str| {
+        let hook = hook.display();
+        format!(
+            "output = \"s3://{SETS}/{name}\"\n[[site.notify.message]]\nto = {{ file = \"{hook}\" }}"
+        )
+    };
+    // The directory of no site: it has never answered.
+    let settings = fleet.settings("", messages).replace("/s1/", "/none/");
+    fs::write(fleet.path().join("sites.toml"), settings).expect("it can be written");
+    fleet.catalogue(&["import", "sites.toml"]);
+    for run in 1..=2 {
+        fleet.catalogue(&["run-now", &site.name]);
+        let worker = fleet.start_worker(1);
+        let ended = format!("SELECT count(*) >= {run} FROM session WHERE outcome = 'unreachable'");
+        fleet.wait_for("the site fails", PATIENCE, |fleet| {
+            (fleet.postgres.value(&ended) == "t").then_some(())
+        });
+        fleet.stop(worker);
+    }
+    let posts = chat.log();
+    assert_eq!(posts.len(), 1, "{posts:?}");
 }
 
 #[test]

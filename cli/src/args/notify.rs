@@ -28,6 +28,12 @@ pub(crate) struct NotifyArgs {
     #[arg(long, conflicts_with = "list")]
     pub(crate) now: bool,
 
+    /// Send each recipient of messages a test message, and notify nobody
+    ///
+    /// Recipients are those of the setting message.
+    #[arg(long, conflicts_with_all = ["list", "now", "submit_all", "json"])]
+    pub(crate) test_messages: bool,
+
     /// Print one JSON object for each site
     #[arg(long)]
     pub(crate) json: bool,

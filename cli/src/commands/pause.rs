@@ -3,7 +3,7 @@
 #[cfg(feature = "catalogue")]
 mod fleet;
 
-use std::{io, path::Path, sync::Arc};
+use std::sync::Arc;
 
 use crawler::{
     driver::has_daemon,
@@ -46,17 +46,8 @@ pub(super) fn pause(
     if has_catalogue(typed, environment)? {
         return in_fleet(typed, &args.sites, Some(&pause), environment, output);
     }
-    let sites = sites_of(&settings, &args.sites)?;
-    let state = &settings.shared.session.state;
-    change(state, now, |pauses| {
-        for site in &sites {
-            pauses.insert(site.name.clone(), pause.clone());
-        }
-    })?;
-    for site in &sites {
-        output.data(&format!("{}: {}", title_of(site), pause.text()));
-    }
-    if !has_daemon(state) {
+    change_sites(&settings, &args.sites, Some(&pause), now, output)?;
+    if !has_daemon(&settings.shared.session.state) {
         output.info(
             "no arpent daemon runs with this state; arpent crawl leaves out paused sites, unless their URLs are typed",
         );
@@ -74,7 +65,6 @@ pub(super) fn resume(
     output: &Output,
 ) -> failure::Result<ExitCode> {
     let typed = &args.settings.0;
-    let settings = load(Purpose::Look, typed.clone(), environment)?;
     if has_catalogue(typed, environment)? {
         return in_fleet(typed, &args.sites, None, environment, output);
     }
@@ -82,17 +72,9 @@ pub(super) fn resume(
         let message = "--set-aside: expected a catalogue, by --catalogue or the settings file";
         return Err(Misuse(message.to_owned()).into());
     }
-    let sites = sites_of(&settings, &args.sites)?;
+    let settings = load(Purpose::Look, typed.clone(), environment)?;
     let now = dependencies::clock(environment).now();
-    let mut resumed = Vec::new();
-    change(&settings.shared.session.state, now, |pauses| {
-        let removed = sites.iter().map(|site| pauses.remove(&site.name).is_some());
-        resumed = removed.collect();
-    })?;
-    for (site, is_resumed) in sites.iter().zip(resumed) {
-        let what = if is_resumed { "resumed" } else { "not paused" };
-        output.data(&format!("{}: {what}", title_of(site)));
-    }
+    change_sites(&settings, &args.sites, None, now, output)?;
     Ok(ExitCode::Success)
 }
 
@@ -117,12 +99,36 @@ fn has_catalogue(typed: &Typed, environment: &Environment) -> failure::Result<bo
     Ok(of_worker.shared.fleet.catalogue.is_some())
 }
 
-fn change(state: &Path, now: Timestamp, edit: impl FnOnce(&mut Pauses)) -> Result<(), StoreError> {
-    let failed = |error: io::Error| {
+/// Pauses the sites with these names, or without a pause resumes them.
+fn change_sites(
+    settings: &CrawlSettings,
+    names: &[String],
+    pause: Option<&Pause>,
+    now: Timestamp,
+    output: &Output,
+) -> failure::Result<()> {
+    let sites = sites_of(settings, names)?;
+    let state = &settings.shared.session.state;
+    let mut lines = Vec::new();
+    let change = |pauses: &mut Pauses| {
+        for site in sites {
+            let done = match pause {
+                Some(pause) => {
+                    pauses.insert(site.name.clone(), pause.clone());
+                    pause.text()
+                }
+                None if pauses.remove(&site.name).is_some() => "resumed".to_owned(),
+                None => "not paused".to_owned(),
+            };
+            lines.push(format!("{}: {done}", title_of(site)));
+        }
+    };
+    change_pauses(state, now, change).map_err(|error| {
         let message = format!("failed to write the pauses in {}", state.display());
         StoreError::of_io(message, error)
-    };
-    change_pauses(state, now, edit).map_err(failed)
+    })?;
+    lines.iter().for_each(|line| output.data(line));
+    Ok(())
 }
 
 /// The name that the settings have for a site, or its start URL.

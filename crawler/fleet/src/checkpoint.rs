@@ -114,7 +114,7 @@ impl Checkpoints {
     }
 
     /// Stores what the session has of `site` now. Returns the name of the checkpoint, which the catalogue does not know yet, and how
-    /// long it took; `None`: there is no state yet.
+    /// long it took; `None`: there is nothing to keep yet.
     pub(super) async fn store(
         &mut self,
         settings: &SessionSettings,
@@ -133,19 +133,20 @@ impl Checkpoints {
             store.write_snapshot(&mut file)?;
             failure::Result::Ok(true)
         });
-        if !is_packed.await? {
+        let is_packed = is_packed.await?;
+        // The messages that people got. A site that never answered has no state, but has these.
+        let last = settings.last_session_of(site);
+        if !is_packed && !last.exists() {
             return Ok(None);
         }
         self.count += 1;
         let name = format!("{}/{}-{}", self.site, self.epoch, self.count);
+        if is_packed {
+            let state = relative(&state, &self.folder)? + PACKED;
+            self.states.put(&format!("{name}/{state}"), &packed).await?;
+        }
         let sent = settings.staged_of(&site.written().name());
-        // With the messages that people got.
-        let last = settings.last_session_of(site);
-        let mut files = vec![names_file_in(&settings.state), last];
-        files.push(record_file(&sent));
-        let state = relative(&state, &self.folder)? + PACKED;
-        self.states.put(&format!("{name}/{state}"), &packed).await?;
-        for file in files {
+        for file in [names_file_in(&settings.state), last, record_file(&sent)] {
             let inner = relative(&file, &self.folder)?;
             match self.states.put(&format!("{name}/{inner}"), &file).await {
                 Err(StorageError::Io { source, .. })

@@ -374,7 +374,9 @@ impl GoogleReport {
         let line = |sitemap: &GoogleSitemap| {
             let url = &sitemap.url;
             let Some(read) = sitemap.read_at else {
-                return format!("Google has not read {url} yet");
+                let since = sitemap.submitted_at.unwrap_or(now);
+                let since = human::relative(since, now);
+                return format!("Google has not read {url} yet, which was submitted {since}");
             };
             format!(
                 "Google read {url} {}: {}, {}; this set lists {}",

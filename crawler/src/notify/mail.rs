@@ -14,6 +14,7 @@ mod smtp {
         Message, SmtpTransport, Transport as _,
         message::{Mailbox, header::ContentType},
     };
+    use url::Url;
 
     use super::{MessageConfig, RecipientError};
     use crate::config::Secret;
@@ -56,6 +57,13 @@ mod smtp {
             })
         }
 
+        /// The address and the server, without a password.
+        pub(in crate::notify) fn shown(&self) -> String {
+            let server = Url::parse(self.server.reveal()).ok();
+            let host = server.as_ref().and_then(Url::host_str);
+            format!("mail to {} by {}", self.to.email, host.unwrap_or_default())
+        }
+
         /// Sends a text; `key` is another one for each.
         pub(in crate::notify) fn send(
             &self,
@@ -64,9 +72,8 @@ mod smtp {
             key: &str,
         ) -> Result<(), String> {
             // The errors of the library have their causes in their texts.
-            let failed = |error: &dyn std::error::Error| {
-                format!("mail to {}: {error}; check server", self.to.email)
-            };
+            let failed =
+                |error: &dyn std::error::Error| format!("{}: {error}; check server", self.shown());
             let message = Message::builder()
                 .from(self.from.clone())
                 .to(self.to.clone())
@@ -96,6 +103,10 @@ pub(super) enum NoMail {}
 impl NoMail {
     pub(super) fn of(_: &str, _: &MessageConfig) -> Result<Self, RecipientError> {
         Err(RecipientError::NoMail)
+    }
+
+    pub(super) fn shown(&self) -> String {
+        match *self {}
     }
 
     pub(super) fn send(&self, _: &str, _: &str, _: &str) -> Result<(), String> {

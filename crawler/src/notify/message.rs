@@ -111,18 +111,27 @@ impl Recipient {
         &self.id
     }
 
+    /// The recipient in messages, without a secret.
+    pub fn shown(&self) -> String {
+        let (name, url) = match &self.address {
+            ServiceAddress::Ntfy { server, .. } => ("ntfy", server),
+            ServiceAddress::Slack(url) => ("slack", url),
+            ServiceAddress::Teams(url) => ("teams", url),
+            ServiceAddress::Matrix { server, .. } => ("matrix", server),
+            ServiceAddress::Mail(mail) => return mail.shown(),
+        };
+        format!("{name} {}", shown_url(url))
+    }
+
     /// Sends a message; `key` is another one for each. Returns why it did not get there, as a fragment without a secret.
     ///
     /// # Errors
     /// The service did not take it after all tries.
     pub fn send(&self, message: &Message, key: &str, call: &mut Caller<'_>) -> Result<(), String> {
         let text = text_of(&message.view);
-        let posted = |name: &str, url: &UrlKey, json: &Value| {
-            let shown = format!("{name} {}", shown_url(url));
-            Call {
-                bearer: self.token.clone(),
-                ..Call::post(url.clone(), &shown, &json.to_string())
-            }
+        let posted = |url: &UrlKey, json: &Value| Call {
+            bearer: self.token.clone(),
+            ..Call::post(url.clone(), &self.shown(), &json.to_string())
         };
         let request = match &self.address {
             ServiceAddress::Ntfy { server, topic } => {
@@ -138,14 +147,14 @@ impl Recipient {
                     "priority": priority,
                     "tags": [tag],
                 });
-                posted("ntfy", server, &json)
+                posted(server, &json)
             }
             ServiceAddress::Slack(url) => {
                 let text = text.replace('&', "&amp;");
                 let text = text.replace('<', "&lt;").replace('>', "&gt;");
-                posted("slack", url, &json!({ "text": text }))
+                posted(url, &json!({ "text": text }))
             }
-            ServiceAddress::Teams(url) => posted("teams", url, &teams_card(&text)),
+            ServiceAddress::Teams(url) => posted(url, &teams_card(&text)),
             ServiceAddress::Matrix { server, room } => {
                 let path = format!("_matrix/client/v3/rooms/{room}/send/m.room.message/{key}");
                 let url = service_url(&format!("{}{path}", server.as_str()));
@@ -153,7 +162,7 @@ impl Recipient {
                 let url = url.as_ref().unwrap_or(server);
                 Call {
                     method: CallMethod::Put,
-                    ..posted("matrix", url, &json)
+                    ..posted(url, &json)
                 }
             }
             ServiceAddress::Mail(mail) => {

@@ -100,7 +100,7 @@ impl SessionRecord {
         }
         let has_failed = !outcome.is_good() && outcome != SessionOutcome::Interrupted;
         session.follow(before, has_failed);
-        session.write(&path)?;
+        json_file::write(&path, &session)?;
         if first != path
             && let Some(before) = read(&first)
             && before.start == session.start
@@ -155,7 +155,7 @@ impl LastSession {
         if let Some(google) = google {
             last.summary["google"] = serde_json::to_value(google)?;
         }
-        last.write(&path)
+        json_file::write(&path, &last)
     }
 
     /// Notes the messages that people got, in the record `path` as it is now.
@@ -164,17 +164,11 @@ impl LastSession {
     /// As [`LastSession::note_served`].
     pub(super) fn note_messages(path: &Path, messages: MessageLogs) -> io::Result<()> {
         match Self::read(path)? {
-            Some(last) if last.messages != messages => Self { messages, ..last }.write(path),
+            Some(last) if last.messages != messages => {
+                json_file::write(path, &Self { messages, ..last })
+            }
             Some(_) | None => Ok(()),
         }
-    }
-
-    /// Replaces the file `path`: at every instant the old or the new file is complete.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    fn write(&self, path: &Path) -> io::Result<()> {
-        json_file::write(path, self)
     }
 }
 
@@ -206,7 +200,7 @@ mod tests {
         let path = folder.path().join("new/site.last.json");
         assert_eq!(LastSession::read(&path).unwrap(), None);
         for message in [None, Some("the site is down")] {
-            run(message).write(&path).unwrap();
+            json_file::write(&path, &run(message)).unwrap();
             assert_eq!(LastSession::read(&path).unwrap(), Some(run(message)));
         }
         let names: Vec<_> = fs::read_dir(path.parent().unwrap())

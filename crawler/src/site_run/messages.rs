@@ -197,6 +197,15 @@ pub(super) fn message_of(
     }
 }
 
+/// A message that is sent to see whether it arrives.
+pub(super) fn test_message() -> Message {
+    let title = "arpent: a test message; failures of sites are reported here";
+    Message {
+        view: View::new(title.to_owned()),
+        is_bad: false,
+    }
+}
+
 fn add_digest(
     view: &mut View,
     health: &SiteHealth,

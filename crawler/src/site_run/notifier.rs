@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeSet,
     future::Future,
     path::{Path, PathBuf},
     sync::Arc,
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 use super::{
     LastSession,
     last_session::SessionRecord,
-    messages::{MessageLogs, SiteHealth, message_of},
+    messages::{MessageLogs, SiteHealth, message_of, test_message},
 };
 use crate::{
     client::{
@@ -342,6 +343,29 @@ impl Notifier {
             sent.insert(id.to_owned(), log);
         }
         sent
+    }
+
+    /// Sends each recipient of messages that is not in `asked` yet a test message. Returns who got it, or why not, each a fragment.
+    pub fn send_test_messages(
+        &mut self,
+        asked: &mut BTreeSet<String>,
+    ) -> Vec<Result<String, String>> {
+        let settings = Arc::clone(&self.settings);
+        let now = self.clock.now();
+        let mut results = Vec::new();
+        for config in &settings.config.notify.messages {
+            let result = match Recipient::of(config) {
+                Ok(to) if !asked.insert(to.id().to_owned()) => continue,
+                Ok(to) => {
+                    let key = format!("{}-test-{}", to.id(), now.as_millisecond());
+                    let sent = to.send(&test_message(), &key, &mut |call| self.call(call));
+                    sent.map(|()| to.shown())
+                }
+                Err(error) => Err(error.to_string()),
+            };
+            results.push(result);
+        }
+        results
     }
 
     /// Calls the hooks; what failed, each a fragment.

@@ -239,6 +239,37 @@ fn a_message_that_failed_is_sent_later() {
 }
 
 #[test]
+fn test_messages_show_who_is_reached() {
+    let world = World::new();
+    let settings = world.settings(
+        "notify.message = [\"slack:CHAT/hook\", \"slack:CHAT/hook\", \"ntfy:CHAT/alerts\"]\n",
+    );
+    let url = world.site.url("/");
+    let test = |settings: &str| {
+        let mut command = world.bench.program();
+        command.args(["notify", &url, "--config", settings, "--test-messages"]);
+        Ran::of(command)
+    };
+    let ran = test(&settings).expect_code(0);
+    let port = world.chat.port();
+    let said = format!(
+        "sent to slack http://chat.test:{port}/...\nsent to ntfy http://chat.test:{port}/\n"
+    );
+    assert_eq!((ran.stdout, world.posts().len()), (said, 2));
+    assert_eq!(world.site.log().len(), 0);
+    world.chat_status.store(403, Ordering::SeqCst);
+    let ran = test(&settings).expect_code(3);
+    let problem = "message not sent: slack http://chat.test";
+    assert!(ran.stderr.contains(problem), "{}", ran.stderr);
+    let ran = test(&world.settings("")).expect_code(2);
+    assert!(
+        ran.stderr.contains("nobody gets messages"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn a_weekly_summary_has_the_counts() {
     let world = World::new();
     let settings = world.settings("[[notify.message]]\nto = \"slack:CHAT/hook\"\ndigest = true\n");

@@ -2,6 +2,7 @@
 //! with it: the pages to submit at, the lines of robots.txt.
 
 use std::{
+    collections::BTreeSet,
     ops::ControlFlow,
     sync::{Arc, Mutex},
 };
@@ -56,13 +57,21 @@ pub(in crate::commands) fn run(
     }
     let clock = dependencies::clock(environment);
     let (list, now, submit_all) = (args.list, args.now, args.submit_all);
+    let mut tested = args.test_messages.then(BTreeSet::new);
+    let has_recipient = |site: &Arc<SiteSettings>| !site.settings.config.notify.messages.is_empty();
+    if args.test_messages && !sites.iter().any(has_recipient) {
+        return Err(Misuse(
+            "--test-messages: nobody gets messages; expected a table [[notify.message]] in the settings file".to_owned(),
+        )
+        .into());
+    }
     let (is_json, of_work) = (args.json, output.clone());
     until_stopped(output, move |shutdown| {
         let politeness = Politeness::new(&shared.session.config.politeness);
         let politeness = Arc::new(Mutex::new(politeness));
         let mut worst = ExitCode::Success;
         for site in sites {
-            let by_hand = ByHand {
+            let mut by_hand = ByHand {
                 document: is_json.then(Map::new),
                 list,
                 announce: match (site.settings.dry_run, now) {
@@ -81,7 +90,10 @@ pub(in crate::commands) fn run(
                 ),
                 output: of_work.clone(),
             };
-            worst = worst.worse(by_hand.notify(&site.start));
+            worst = worst.worse(match &mut tested {
+                Some(asked) => by_hand.test_messages(asked),
+                None => by_hand.notify(&site.start),
+            });
         }
         worst
     })
@@ -110,6 +122,22 @@ impl ByHand {
         });
         if let Some(document) = self.document.take() {
             self.output.data_json(&Value::Object(document).to_string());
+        }
+        self.notifier.write_waits();
+        code
+    }
+
+    /// Sends test messages to whoever is not in `asked`.
+    fn test_messages(&mut self, asked: &mut BTreeSet<String>) -> ExitCode {
+        let mut code = ExitCode::Success;
+        for result in self.notifier.send_test_messages(asked) {
+            match result {
+                Ok(recipient) => self.print(&format!("sent to {recipient}")),
+                Err(problem) => {
+                    code = ExitCode::Partial;
+                    self.output.warn(&format!("message not sent: {problem}"));
+                }
+            }
         }
         self.notifier.write_waits();
         code
