@@ -2,7 +2,7 @@
 
 mod reading;
 
-use std::{fmt::Write as _, hint::black_box};
+use std::{cell::Cell, fmt::Write as _, hint::black_box};
 
 use crawler::{
     page::{Reason, Via},
@@ -12,6 +12,10 @@ use crawler::{
 };
 use divan::{Bencher, counter::BytesCount};
 use encoding_rs::UTF_8;
+use html5ever::{
+    buffer_queue::BufferQueue,
+    tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer},
+};
 use reading::{GENERATORS, Reader, page};
 
 fn main() {
@@ -26,6 +30,34 @@ fn tags_of_a_page(bencher: Bencher<'_, '_>, generator: &str) {
     let count = || crawler::testing::count_tags(black_box(&page), reading::CHUNK_BYTES);
     assert!(count() > 300);
     bencher.counter(BytesCount::of_slice(&page)).bench(count);
+}
+
+/// Of another tokenizer, beside ours.
+#[divan::bench(args = GENERATORS)]
+fn tags_of_a_page_by_html5ever(bencher: Bencher<'_, '_>, generator: &str) {
+    struct Tags(Cell<u64>);
+
+    impl TokenSink for Tags {
+        type Handle = ();
+
+        fn process_token(&self, token: Token, _: u64) -> TokenSinkResult<()> {
+            self.0
+                .set(self.0.get() + u64::from(matches!(token, Token::TagToken(_))));
+            TokenSinkResult::Continue
+        }
+    }
+
+    let page = page(generator, 0);
+    let count = || {
+        let tokenizer = Tokenizer::new(Tags(Cell::new(0)), Default::default());
+        let input = BufferQueue::default();
+        input.push_back(black_box(&*page).into());
+        drop(tokenizer.feed(&input));
+        tokenizer.end();
+        tokenizer.sink.0.get()
+    };
+    assert!(count() > 300);
+    bencher.counter(BytesCount::of_str(&page)).bench(count);
 }
 
 #[divan::bench(args = GENERATORS)]

@@ -280,7 +280,8 @@ impl RawLinks {
                     left_out += 1;
                     continue;
                 }
-                let may_drop = identity.drops_defaults() && reference.contains(['?', ';', '(']);
+                let may_drop = memchr::memchr3(b'?', b';', b'(', reference.as_bytes()).is_some()
+                    && identity.drops_defaults();
                 let written = may_drop.then(|| as_written.resolve(base, reference, encoding));
                 let written = written.and_then(Result::ok);
                 let written = written.filter(|written| *written != target);
@@ -304,9 +305,13 @@ impl RawLinks {
 
 /// Returns whether a link without a query leads to the page of this bare path: its spellings have other links to themselves.
 fn is_spelling(target: &UrlKey, own: &str) -> bool {
-    let begin = target.as_str().get(..own.len());
-    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(own))
-        && !target.as_str().contains('?')
+    let Some((begin, rest)) = target.as_str().split_at_checked(own.len()) else {
+        return false;
+    };
+    // Below the root a spelling goes on with a slash, a parameter or an ending.
+    begin.eq_ignore_ascii_case(own)
+        && (own.ends_with('/') || rest.is_empty() || rest.starts_with(['/', ';', '.']))
+        && !rest.contains('?')
         && bare_path(target) == own
 }
 
