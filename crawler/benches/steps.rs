@@ -14,7 +14,7 @@ use divan::{Bencher, counter::BytesCount};
 use encoding_rs::UTF_8;
 use html5ever::{
     buffer_queue::BufferQueue,
-    tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer},
+    tokenizer::{Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts},
 };
 use reading::{GENERATORS, Reader, page};
 
@@ -49,7 +49,7 @@ fn tags_of_a_page_by_html5ever(bencher: Bencher<'_, '_>, generator: &str) {
 
     let page = page(generator, 0);
     let count = || {
-        let tokenizer = Tokenizer::new(Tags(Cell::new(0)), Default::default());
+        let tokenizer = Tokenizer::new(Tags(Cell::new(0)), TokenizerOpts::default());
         let input = BufferQueue::default();
         input.push_back(black_box(&*page).into());
         drop(tokenizer.feed(&input));

@@ -12,6 +12,7 @@ mod guard;
 mod notify;
 mod parse;
 mod publish;
+mod render;
 
 pub use sitemap_core::{
     ChangeFreq, Priority,
@@ -38,6 +39,7 @@ pub use self::publish::{
     FileDates, FileGroup, Format, IndexMode, Layout, MANIFEST_FILE, ObjectField, ObjectHeader,
     ObjectRule, PublishConfig,
 };
+pub use self::render::{RenderConfig, RenderMode};
 use crate::url_key::{Identity, UrlKey};
 
 /// Everything one crawl of one site needs to know.

@@ -54,6 +54,8 @@ pub mod robots;
 
 mod html;
 
+pub mod render;
+
 pub mod fetch;
 
 pub mod retry_after;

@@ -162,6 +162,12 @@ notes! {
     empty_roots "empty-application-root" (count, example)
         "pages have an empty element for an application that scripts fill ({count}), e.g. {example}: arpent does not run JavaScript, so \
          what it adds there is not known. If links are missing, name their pages in a sitemap or with --seeds";
+    browser_ended "browser-ended" (why)
+        "the browser that renders pages ended: {why}. The pages that are left are rendered by the next session";
+    not_rendered "not-rendered" (count)
+        "{count} could not be rendered, so links and text that scripts add to them are missing; the next crawl tries again";
+    requests_not_sent "requests-not-sent" (count)
+        "scripts wanted to send {count} with other methods than GET: arpent sends none, so what they show may be missing";
     hash_routes "hash-routes" (count, example)
         "pages link to routes after a # ({count}), e.g. {example}: to search engines these are one page, and a sitemap lists none of \
          them. Give each route a path of its own";

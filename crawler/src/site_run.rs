@@ -48,6 +48,7 @@ use crate::{
     page::CrawlId,
     politeness::{HostTally, SharedPoliteness},
     publish::{OutputLock, PublishError, Published, Publishing},
+    render::Render,
     report::Report,
     retry_after::RetryAfterFile,
     robots::Rules,
@@ -126,6 +127,8 @@ pub struct Session {
     pub retry_after: RetryAfterFile,
     /// URL lists of the user.
     pub lists: Vec<SeedList>,
+    /// Runs the scripts of pages; `None`: nothing does.
+    pub render: Option<Arc<dyn Render>>,
     /// Work on a copy of the state, and write no files.
     pub dry_run: bool,
     /// Ends the session from outside.
@@ -245,6 +248,7 @@ async fn run_with(session: &Session, damage: Option<String>) -> Ended {
         open_store: opener(session, sender, damage),
         retry_after: session.retry_after.clone(),
         lists: session.lists.clone(),
+        render: session.render.clone(),
     };
     // Boxed, because what a crawl holds across its waits is too large for the stack of its caller.
     let crawled = Box::pin(crawl(

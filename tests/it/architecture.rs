@@ -131,7 +131,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
 ];
 
 /// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
-const MODULES: [(&str, &[&str]); 47] = [
+const MODULES: [(&str, &[&str]); 48] = [
     // For tests of this and other crates.
     ("testing", &["clock", "fetch", "html", "page", "url_key"]),
     (
@@ -149,6 +149,7 @@ const MODULES: [(&str, &[&str]); 47] = [
             "outcome",
             "politeness",
             "publish",
+            "render",
             "retry_after",
             "schedule",
             "seeds",
@@ -206,6 +207,7 @@ const MODULES: [(&str, &[&str]); 47] = [
             "page",
             "politeness",
             "publish",
+            "render",
             "report",
             "retry_after",
             "robots",
@@ -357,6 +359,7 @@ const MODULES: [(&str, &[&str]); 47] = [
             "parse",
             "pattern",
             "politeness",
+            "render",
             "repeats",
             "retry_after",
             "robots",
@@ -458,6 +461,7 @@ const MODULES: [(&str, &[&str]); 47] = [
     ),
     ("robots", &["fetch", "page"]),
     ("html", &[]),
+    ("render", &["fetch", "url_key"]),
     ("fetch", &["config", "page", "url_key"]),
     ("retry_after", &["machine", "outcome", "url_key"]),
     // The bucket follows the folder of a set. It decides nothing.
@@ -827,16 +831,16 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 43] = [
-    ("cli", 11_950),
+    ("cli", 12_000),
     ("cli/commands", 5_500),
     ("cli/settings", 4_050),
     ("cli/args", 1_100),
-    ("crawler", 57_400),
-    ("crawler/crawl", 6_300),
-    ("crawler/parse", 5_850),
+    ("crawler", 58_300),
+    ("crawler/crawl", 7_050),
+    ("crawler/parse", 5_900),
     ("crawler/publish", 5_800),
     ("crawler/store", 3_200),
-    ("crawler/client", 3_000),
+    ("crawler/client", 3_050),
     ("crawler/driver", 2_600),
     ("crawler/fetch", 2_200),
     ("crawler/build", 1_900),
@@ -859,7 +863,7 @@ const CEILINGS: [(&str, usize); 43] = [
     ("crawler/seeds", 900),
     ("crawler/audit", 1_000),
     ("crawler/politeness", 850),
-    ("crawler/config", 700),
+    ("crawler/config", 750),
     ("crawler/frontier", 700),
     ("crawler/robots", 650),
     ("crawler/served", 550),

@@ -127,7 +127,9 @@ fn change_sites(
         let message = format!("failed to write the pauses in {}", state.display());
         StoreError::of_io(message, error)
     })?;
-    lines.iter().for_each(|line| output.data(line));
+    for line in &lines {
+        output.data(line);
+    }
     Ok(())
 }
 

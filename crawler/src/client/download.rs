@@ -393,6 +393,18 @@ impl Downloader {
         }
     }
 
+    /// Contacts these hosts alone.
+    pub(crate) fn of_hosts(self, hosts: impl IntoIterator<Item = HostKey>) -> Self {
+        let hosts = Hosts {
+            contacted: hosts.into_iter().collect(),
+            most: 0,
+        };
+        Self {
+            hosts: Some(Arc::new(Mutex::new(hosts))),
+            ..self
+        }
+    }
+
     /// Takes no notice of what robots.txt of `origin` disallows.
     pub(crate) fn ignoring_robots_of(self, origin: &Origin) -> Self {
         Self {

@@ -22,6 +22,9 @@ use crate::{
 /// Bytes in which the root element of a document begins, whatever comments are before it.
 const SNIFF_BYTES: usize = 4 * 1024;
 
+/// Bytes of a page that is kept to be rendered.
+const MAX_KEPT_BYTES: usize = 4 << 20;
+
 /// The types that feeds are sent as.
 const FEED_TYPES: [&str; 5] = [
     "application/rss+xml",
@@ -70,6 +73,8 @@ pub(crate) struct PageSink {
     is_refused: bool,
     wanted: WantedBody,
     look: Detection,
+    /// The page as it came, when it is wanted.
+    kept: Option<Vec<u8>>,
 }
 
 /// The data on the answer.
@@ -107,7 +112,21 @@ impl PageSink {
             is_refused: false,
             wanted,
             look: Detection::Over,
+            kept: None,
         }
+    }
+
+    /// Keeps the bytes of a page too, up to [`MAX_KEPT_BYTES`].
+    pub(crate) fn keeping_body(self) -> Self {
+        Self {
+            kept: Some(Vec::new()),
+            ..self
+        }
+    }
+
+    /// The bytes that were kept.
+    pub(crate) fn take_body(&mut self) -> Option<Vec<u8>> {
+        self.kept.take().filter(|kept| !kept.is_empty())
     }
 
     /// The facts of the page, and the document that it is instead, or may be.
@@ -227,6 +246,13 @@ impl BodySink for PageSink {
     }
 
     fn chunk(&mut self, bytes: &[u8]) -> BodyWish {
+        self.kept = self.kept.take().and_then(|mut kept| {
+            let has_room = !self.is_refused && kept.len() + bytes.len() <= MAX_KEPT_BYTES;
+            has_room.then(|| {
+                kept.extend_from_slice(bytes);
+                kept
+            })
+        });
         match &mut self.look {
             Detection::Over | Detection::Challenge => {}
             Detection::ErrorPage(body) => {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use super::RenderConfig;
+
 /// A rule for pages whose HTML matches a CSS selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRule {
@@ -42,6 +44,8 @@ pub struct ParseConfig {
     pub max_parse_time: Duration,
     /// Rules by CSS selector. Default none.
     pub page_rules: Vec<PageRule>,
+    /// Pages that are read as a browser shows them. Default none.
+    pub render: RenderConfig,
 }
 
 impl Default for ParseConfig {
@@ -69,6 +73,7 @@ impl Default for ParseConfig {
             max_link_bytes: 2 << 20,
             max_parse_time: Duration::from_secs(5),
             page_rules: Vec::new(),
+            render: RenderConfig::default(),
         }
     }
 }

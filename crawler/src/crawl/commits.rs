@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     bytes::{EFFECT_BYTES, bytes_of, bytes_of_facts},
+    rendering::{Unrendered, UnrenderedAfter},
     revalidation::{NotModified, Rereads},
     unlinked::PortionAfter,
 };
@@ -35,6 +36,8 @@ pub(super) struct Answers {
     pub(super) rereads: Rereads,
     /// Listed pages without a visit.
     pub(super) unvisited: Option<Vec<(UrlKey, u32)>>,
+    /// Pages that were not rendered.
+    pub(super) unrendered: Option<Unrendered>,
 }
 
 /// The question to a store with a commit.
@@ -42,6 +45,7 @@ pub(super) struct Questions {
     pub(super) wanted: Option<QueueQuery>,
     pub(super) not_modified: Vec<NotModified>,
     pub(super) unvisited: Option<PortionAfter>,
+    pub(super) unrendered: Option<UnrenderedAfter>,
 }
 
 impl Questions {
@@ -66,6 +70,9 @@ impl Questions {
         answers.rereads = Rereads::read(self.not_modified, store)?;
         if let Some(portion) = self.unvisited {
             answers.unvisited = Some(portion.read(store)?);
+        }
+        if let Some(portion) = self.unrendered {
+            answers.unrendered = Some(portion.read(store)?);
         }
         Ok((store.bytes()?, answers))
     }

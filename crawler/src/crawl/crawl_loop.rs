@@ -12,6 +12,7 @@
 //! | `revalidation` | conditional requests, answers 304 that wait for their page rows, tests of the server |
 //! | `known`, `unlinked` | known URLs and their bounds; listed pages that no page or document led to |
 //! | `documents` | sitemaps, feeds and lists that are read beside the pages |
+//! | `rendering` | pages that are shown as a browser does, and the answers that wait for it |
 //! | `rules` | the rules, and robots.txt as they are read again |
 //! | `session` | cookies that ended, and pages that wait for new ones |
 //! | `outage`, `host_trouble` | the health of the host, and its slowdowns |
@@ -43,6 +44,7 @@ use super::{
     known::KnownUrls,
     outage::Health,
     probe::NotFound,
+    rendering::{RenderEnd, Renderer, Rendering},
     repetition::{Repetition, store_repeats},
     requests::{Elsewhere, PageDone, PageRequest, Requests},
     resume::Memory,
@@ -93,6 +95,8 @@ pub(super) struct Setup<'a> {
     pub(super) deadline: Instant,
     /// The redirects of a start page that answers only with their cookies.
     pub(super) cookie_chain: Option<CookieChain>,
+    /// What shows pages; `None`: nothing does.
+    pub(super) renderer: Option<Renderer>,
 }
 
 /// A session of a crawl.
@@ -109,9 +113,15 @@ pub(super) struct CrawlLoop<'a> {
     documents: Documents,
     revalidation: Revalidation,
     trouble: HostTrouble,
-    unvisited: Unvisited,
+    rest: Rest,
     hints: Hints,
     repetition: Repetition,
+}
+
+/// What is looked for when the queue is drained.
+struct Rest {
+    unvisited: Unvisited,
+    rendering: Rendering,
 }
 
 /// The values that do not change.
@@ -168,6 +178,7 @@ enum Event {
     Probe(TaskEnd<Option<[NotFound; 3]>>),
     Second(TaskEnd<SecondAnswer>),
     ChallengedStart(TaskEnd<StartAnswer>),
+    Rendered(TaskEnd<Box<RenderEnd>>),
 }
 
 /// The result of a task, or its panic.
@@ -222,7 +233,15 @@ impl<'a> CrawlLoop<'a> {
             ),
             revalidation: Revalidation::new(open.number, memory.trust, open.is_fresh),
             trouble: HostTrouble::new(health),
-            unvisited: Unvisited::new(memory.earlier.is_some()),
+            rest: Rest {
+                unvisited: Unvisited::new(memory.earlier.is_some()),
+                rendering: Rendering::new(
+                    setup.renderer,
+                    &config.parse.render,
+                    memory.rendered,
+                    open.number,
+                ),
+            },
             hints: Hints::new(&config.scope, open.resumed),
             repetition,
             context,
@@ -254,6 +273,7 @@ impl<'a> CrawlLoop<'a> {
             self.dispatch_document(page_waits);
             self.dispatch_test();
             self.dispatch_second();
+            self.dispatch_render();
             self.look_again();
             self.commit(now);
             self.show(now, false);
@@ -280,7 +300,8 @@ impl<'a> CrawlLoop<'a> {
         }
         if self.known.waiting() == 0
             && self.documents.is_idle()
-            && self.unvisited.is_over()
+            && self.rest.unvisited.is_over()
+            && self.rest.rendering.is_over()
             && matches!(
                 self.end.ending,
                 Some(Ending::LimitReached | Ending::Deferred)
@@ -353,7 +374,9 @@ impl<'a> CrawlLoop<'a> {
             }
             None if now >= self.end.deadline
                 && (self.trouble.is_asking()
-                    || !(self.frontier_is_drained() && self.unvisited.is_over())) =>
+                    || !(self.frontier_is_drained()
+                        && self.rest.unvisited.is_over()
+                        && self.rest.rendering.is_over())) =>
             {
                 self.end.ending = Some(Ending::LimitReached);
                 self.end.limit = Some(Limit::Time);
@@ -368,6 +391,7 @@ impl<'a> CrawlLoop<'a> {
             && self.requests.is_empty()
             && self.documents.is_idle()
             && self.revalidation.waiting() == 0
+            && self.rest.rendering.is_idle()
     }
 
     fn is_done(&self) -> bool {
@@ -377,7 +401,8 @@ impl<'a> CrawlLoop<'a> {
             && self.revalidation.waiting() == 0;
         let is_drained = || {
             self.frontier_is_drained()
-                && self.unvisited.is_over()
+                && self.rest.unvisited.is_over()
+                && self.rest.rendering.is_over()
                 && self.repetition.held.is_empty()
                 && !self.repetition.probe.is_awaited()
                 && !self.revalidation.is_testing()
@@ -413,10 +438,12 @@ impl<'a> CrawlLoop<'a> {
         let waits = !self.commits.is_empty() || self.revalidation.waiting() > 0;
         let is_wanted = wanted.is_some() && (is_due || self.frontier.is_starving());
         let wants_unvisited = self.wants_unvisited();
+        let wants_unrendered = self.wants_unrendered();
         let is_worth_it = self.commits.next_bytes() >= limit
             || self.revalidation.is_full()
             || waits && (is_due || self.requests.is_empty())
             || wants_unvisited
+            || wants_unrendered
             || is_wanted;
         if !is_worth_it {
             return;
@@ -428,7 +455,10 @@ impl<'a> CrawlLoop<'a> {
             wanted,
             not_modified: self.revalidation.next_pages(),
             unvisited: wants_unvisited
-                .then(|| self.unvisited.next_portion())
+                .then(|| self.rest.unvisited.next_portion())
+                .flatten(),
+            unrendered: wants_unrendered
+                .then(|| self.rest.rendering.next_portion())
                 .flatten(),
         };
         if let Some(work) = self.commits.send(questions, now) {
@@ -441,7 +471,17 @@ impl<'a> CrawlLoop<'a> {
     /// knows of all visits.
     fn wants_unvisited(&self) -> bool {
         self.end.ending.is_none()
-            && self.unvisited.is_wanted()
+            && self.rest.unvisited.is_wanted()
+            && self.commits.is_empty()
+            && self.frontier_is_drained()
+    }
+
+    /// Returns whether the next portion of the pages that were not rendered is wanted: the same of these.
+    fn wants_unrendered(&self) -> bool {
+        self.end.ending.is_none()
+            && self.rest.rendering.is_wanted()
+            && self.rest.unvisited.is_over()
+            && self.repetition.held.is_empty()
             && self.commits.is_empty()
             && self.frontier_is_drained()
     }
@@ -452,7 +492,7 @@ impl<'a> CrawlLoop<'a> {
             && !self.repetition.held.is_empty()
             && !self.repetition.seconds.is_comparing()
             && !self.trouble.is_asking()
-            && self.unvisited.is_over()
+            && self.rest.unvisited.is_over()
             && self.commits.is_home()
             && self.commits.is_empty()
             && self.frontier_is_drained()
@@ -490,6 +530,9 @@ impl<'a> CrawlLoop<'a> {
         self.take_rereads(answers.rereads)?;
         if let Some(portion) = answers.unvisited {
             self.take_unvisited(portion);
+        }
+        if let Some(portion) = answers.unrendered {
+            self.take_unrendered(portion);
         }
         Ok(())
     }
@@ -567,6 +610,10 @@ impl<'a> CrawlLoop<'a> {
                 let task = "crawling this site";
                 self.take_challenged_start(answer.map_err(|error| CrawlError::of_task(task, error))?);
             }
+            Ok((_, Event::Rendered(end))) => {
+                let end = end.map_err(|error| CrawlError::of_task("rendering a page", error))?;
+                self.take_rendered(*end);
+            }
             Ok((_, Event::Second(answer))) => self.take_second(&answer.unwrap_or_else(|error| {
                 tracing::error!(target: "crawl", "internal error while requesting a page a second time: {error}");
                 SecondAnswer::default()
@@ -619,6 +666,7 @@ impl<'a> CrawlLoop<'a> {
             .report(self.hints.conclude(site, config, fetched, drained));
         self.display.report(self.trouble.conclude());
         self.display.report(self.documents.conclude());
+        self.display.report(self.rest.rendering.conclude());
     }
 
     fn show(&mut self, now: Instant, is_last: bool) {

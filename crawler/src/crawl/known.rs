@@ -231,6 +231,11 @@ impl KnownUrls {
         self.in_set.contains(url)
     }
 
+    /// Takes note that a URL that was decided waits once more.
+    pub(super) fn wait_again(&mut self) {
+        self.waiting += 1;
+    }
+
     /// Takes note that a URL does not wait any more.
     pub(super) fn decide(&mut self, url: &UrlKey, is_failed: bool) {
         self.ways.end(url);

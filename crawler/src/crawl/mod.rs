@@ -18,7 +18,9 @@ mod hints;
 mod host_trouble;
 mod known;
 mod outage;
+mod page_resources;
 mod probe;
+mod rendering;
 mod repetition;
 mod requests;
 mod requeue;
@@ -43,6 +45,8 @@ pub use self::commits::COMMIT_INTERVAL;
 use self::{
     begin::{CrawlOpening, OpenedCrawl, find_site},
     crawl_loop::{CrawlLoop, LoopContext, Setup},
+    page_resources::PageResources,
+    rendering::Renderer,
 };
 use crate::{
     client::{
@@ -61,6 +65,7 @@ use crate::{
     page::{CrawlId, PageFacts},
     parse::PageReader,
     politeness::{HostState, HostTally, SharedPoliteness},
+    render::Render,
     repeats::WatchedPlace,
     retry_after::{RetryAfterError, RetryAfterFile},
     robots,
@@ -68,7 +73,7 @@ use crate::{
     seeds::{MAX_OTHER_HOSTS, SeedList},
     site::Site,
     store::{Store, StoreError},
-    url_key::{HostKey, UrlKey},
+    url_key::{HostKey, SiteNames, UrlKey},
     verdict::{Judge, identity_of, read_as},
 };
 
@@ -102,6 +107,8 @@ pub(crate) struct Dependencies {
     pub retry_after: RetryAfterFile,
     /// URL lists of the user.
     pub lists: Vec<SeedList>,
+    /// Runs the scripts of pages; `None`: nothing does.
+    pub render: Option<Arc<dyn Render>>,
 }
 
 impl std::fmt::Debug for Dependencies {
@@ -314,6 +321,7 @@ pub(crate) async fn crawl(
         open_store,
         retry_after,
         lists,
+        render,
     } = dependencies;
     let reader =
         PageReader::new(&config.parse).map_err(|error| CrawlError::Settings(error.to_string()))?;
@@ -334,6 +342,7 @@ pub(crate) async fn crawl(
         progress,
         open_store,
         lists,
+        render,
     };
     // What a crawl holds across its waits is too large for the stack of its caller.
     let mut crawled = Box::pin(crawl_through(config, start, &gate, dependencies, shutdown)).await;
@@ -350,6 +359,7 @@ struct LoopDependencies {
     progress: watch::Sender<Progress>,
     open_store: OpenStore,
     lists: Vec<SeedList>,
+    render: Option<Arc<dyn Render>>,
 }
 
 /// The crawl itself, through a gate that knows what earlier starts were asked to wait for.
@@ -365,6 +375,7 @@ async fn crawl_through(
         progress,
         open_store,
         lists,
+        render,
     } = dependencies;
     let list_names: Vec<&str> = lists.iter().map(SeedList::name).collect();
     let identity = identity_of(config, &list_names);
@@ -422,6 +433,8 @@ async fn crawl_through(
     } = started;
     let moved = (!start.is_on(&site.origin))
         .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
+    let resources = || resources_of(config, &site, gate, &downloader, &judge, shutdown);
+    let renderer = render.map(|render| Renderer::new(render, resources()));
     let mut crawl_loop = CrawlLoop::new(Setup {
         context: LoopContext {
             config,
@@ -441,6 +454,7 @@ async fn crawl_through(
         public_url,
         deadline,
         cookie_chain,
+        renderer,
     });
     let ignored = ignored(config.ignore);
     crawl_loop.report(moved.into_iter().chain(ignored).chain(notes));
@@ -498,6 +512,33 @@ fn downloader_of(site: &Site, gate: &Gate, config: &Config, rules: &robots::Rule
     } else {
         downloader
     }
+}
+
+/// Answers the requests of pages that are rendered.
+fn resources_of(
+    config: &Config,
+    site: &Site,
+    gate: &Gate,
+    downloader: &Downloader,
+    judge: &Judge,
+    shutdown: &Shutdown,
+) -> PageResources {
+    let names = gate.identity.names.iter().flat_map(SiteNames::names);
+    let own = [&site.origin].into_iter().chain(names);
+    let own = own.map(|origin| HostKey::new(&origin.host));
+    let others = config
+        .parse
+        .render
+        .hosts
+        .iter()
+        .map(|host| HostKey::new(host));
+    PageResources::new(
+        downloader.clone(),
+        own.chain(others),
+        judge.clone(),
+        Arc::clone(&gate.identity),
+        shutdown.clone(),
+    )
 }
 
 /// The second of a time: dates in headers are no finer.

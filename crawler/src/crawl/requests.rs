@@ -59,6 +59,8 @@ pub(super) struct PageDone {
     /// The URL that was requested as a page is this instead.
     pub(super) found: Option<Found>,
     pub(super) signal: Signal,
+    /// The body of a page, when it may be rendered.
+    pub(super) body: Option<Vec<u8>>,
     passing: bool,
     has_cookies: bool,
     /// The page redirects to itself in another form of writing.
@@ -199,10 +201,14 @@ pub(super) async fn request_page(
     url: UrlKey,
     written: Option<Arc<str>>,
     wanted: WantedBody,
+    keeps_body: bool,
     validators: Option<Validators>,
 ) -> PageDone {
     let parser = PageParser::new(&url, &gate.identity, &reader);
     let mut sink = PageSink::new(parser, wanted);
+    if keeps_body {
+        sink = sink.keeping_body();
+    }
     let request = Request {
         validators,
         sent_as: written,
@@ -219,6 +225,7 @@ pub(super) async fn request_page(
         asked.result.as_ref().ok().and_then(|fetched| {
             own_location(&gate.identity, &url, &request.sent_url(), &fetched.head)
         });
+    let body = sink.take_body();
     let mut found = None;
     let result = asked.result.map(|fetched| {
         let (mut facts, instead) = sink.finish(&url, &fetched);
@@ -238,6 +245,7 @@ pub(super) async fn request_page(
         result,
         found,
         signal,
+        body,
         passing,
         has_cookies,
         own_location,

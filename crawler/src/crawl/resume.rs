@@ -1,7 +1,7 @@
 //! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the current rules, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
-use std::{ops::ControlFlow, sync::Arc};
+use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
 use super::{
     known::KnownBefore,
@@ -18,7 +18,10 @@ use crate::{
     page::{Basis, CrawlId, Page, PageRecord, Reason, State},
     repeats::Repeats,
     seeds::{self, Document, OwnFiles},
-    store::{Effect, Shown, Store, StoreError, names::CRAWL_NOT_FOUND},
+    store::{
+        Effect, Shown, Store, StoreError,
+        names::{CRAWL_NOT_FOUND, CRAWL_RENDERED},
+    },
     url_key::{Identity, UrlKey},
     verdict::Judge,
 };
@@ -35,6 +38,8 @@ pub(super) struct Memory {
     pub(super) trust: ValidatorTrust,
     /// The texts of the pages of the crawl.
     pub(super) repetition: KnownRepetition,
+    /// The groups of pages of which some were rendered, and whether all of each are.
+    pub(super) rendered: BTreeMap<String, bool>,
     /// Sessions of the crawl that ended because the site was down.
     pub(super) outages: u32,
     /// Pages that earlier crawls asked for; `None`: page rows do not count, because there are none or with `--fresh`.
@@ -101,6 +106,7 @@ pub(super) fn remember(
         documents: seeds::take_up(store, open.number)?,
         own: OwnFiles::load(store)?,
         trust: ValidatorTrust::load(store)?,
+        rendered: store.read_json(CRAWL_RENDERED)?.unwrap_or_default(),
         outages,
         state_bytes: store.bytes()?,
         // An imported set has rows before the first crawl.

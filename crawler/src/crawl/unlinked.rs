@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// URLs of one portion at most.
-const PORTION: usize = 2_048;
+pub(super) const PORTION: usize = 2_048;
 
 /// A walk over the listed pages without a visit.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -187,6 +187,7 @@ impl CrawlJob<'_> {
                     faults.pass("panic-in-publish");
                 })
             }),
+            render: crawler.render.clone(),
             send_fence: crawler.send_fence.clone(),
         })
     }

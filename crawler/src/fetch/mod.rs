@@ -220,6 +220,14 @@ impl Headers {
             .push((name.to_ascii_lowercase().into(), value.into()));
     }
 
+    /// The same headers, with this line in the place of those of `name` (given in lower case).
+    #[must_use]
+    pub fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.retain(|(known, _)| &**known != name);
+        self.push(name, value.as_bytes());
+        self
+    }
+
     /// All values of `name` (given in lower case), in order.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.0

@@ -432,6 +432,19 @@ impl Frontier {
         self.soon.insert((due, waiting.url.sequence), waiting);
     }
 
+    /// A URL that was decided is to be asked for once more, before any first try.
+    pub fn offer_again(&mut self, url: QueuedUrl, due: Instant) {
+        let waiting = WaitingUrl {
+            tries: 1,
+            ..WaitingUrl::new(url)
+        };
+        let place = waiting.url.sequence;
+        if self.level_by_level {
+            self.go_out(place);
+        }
+        self.soon.insert((due, place), waiting);
+    }
+
     /// The same, in another form of writing.
     pub fn retry_as(&mut self, mut lease: Lease, written: Arc<str>, due: Instant) {
         lease.waiting.written = Some(written);

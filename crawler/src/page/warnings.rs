@@ -39,6 +39,12 @@ warnings! {
     empty_root = "empty-root",
     /// Links to routes that only scripts know, as `#/about`.
     hash_routes = "hash-routes",
+    /// The facts are those of the page as a browser shows it.
+    rendered = "rendered",
+    /// Links, or a tenth more text, that only scripts show.
+    script_content = "script-content",
+    /// The page could not be rendered, so that the facts are those of its HTML.
+    render_failed = "render-failed",
     /// Looks like an error page although it answered 200.
     soft_404 = "soft-404",
     /// The canonical link is empty, unparsable or not http(s).

@@ -25,6 +25,7 @@ mod news;
 mod open_graph;
 mod page_rules;
 mod refresh;
+mod rendered;
 mod srcset;
 mod stated;
 mod stated_element;
@@ -35,6 +36,8 @@ mod xhtml;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use self::rendered::{read_rendered, text_length};
 
 use std::{fmt, sync::Arc, time::Duration};
 

@@ -71,6 +71,9 @@ pub(crate) const CRAWL_NOT_FOUND: &str = "crawl.not_found";
 /// How many links the newest crawl did not record, because a bound was reached.
 pub(crate) const CRAWL_NOT_RECORDED: &str = "crawl.not_recorded";
 
+/// The groups of pages of which some were rendered, and whether all of each are: JSON.
+pub(crate) const CRAWL_RENDERED: &str = "crawl.rendered";
+
 /// Present when the newest crawl is one of `--fresh`.
 pub(crate) const CRAWL_FRESH: &str = "crawl.fresh";
 

@@ -4,7 +4,7 @@
 //! default. [`Debug`] writes only types of the standard library here.
 
 use crate::{
-    config::{Config, DiscoverConfig, PageAction, PageRule, ParseConfig, ScopeWidth},
+    config::{Config, DiscoverConfig, PageAction, PageRule, ParseConfig, RenderMode, ScopeWidth},
     page::ContentHash,
     site::Site,
     url_key::SiteNames,
@@ -75,6 +75,7 @@ fn parse_text(config: &ParseConfig) -> String {
         max_link_bytes,
         max_parse_time,
         page_rules,
+        render,
     } = config;
     let rules: Vec<String> = page_rules.iter().map(rule_text).collect();
     let link_bytes = if *max_link_bytes == ParseConfig::default().max_link_bytes {
@@ -82,9 +83,14 @@ fn parse_text(config: &ParseConfig) -> String {
     } else {
         format!(" max_link_bytes: {max_link_bytes},")
     };
+    let render = match render.mode {
+        RenderMode::Never => "",
+        RenderMode::Auto => ", render: auto",
+        RenderMode::Always => ", render: always",
+    };
     format!(
         "ParseConfig {{ robots_names: {robots_names:?}, document_types: {document_types:?}, max_links: {max_links},{link_bytes} \
-         max_parse_time: {max_parse_time:?}, page_rules: [{}] }}",
+         max_parse_time: {max_parse_time:?}, page_rules: [{}]{render} }}",
         rules.join(", ")
     )
 }

@@ -68,7 +68,12 @@ impl CrawlLoop<'_> {
                     ..FoundUrl::new(&url, via, 0)
                 };
                 let discovery = self.known.add(found, self.frontier.place(), Reason::Queued);
-                known.push((discovery.sequence, hop));
+                if self.rest.rendering.wants_facts(&url, &hop.facts) {
+                    // Its body was not kept.
+                    self.offer(&discovery);
+                } else {
+                    known.push((discovery.sequence, hop));
+                }
                 self.record(discovery);
             } else if url == self.context.site.start {
                 self.watch(&url, &hop.facts);
@@ -124,6 +129,7 @@ impl CrawlLoop<'_> {
             }
             if self.trouble.is_asking()
                 || self.repetition.probe.is_awaited()
+                || self.rest.rendering.is_full()
                 || self.requests.session().is_renewing()
                 || self.requests.is_full_elsewhere()
             {
@@ -233,6 +239,7 @@ impl CrawlLoop<'_> {
             url,
             lease.written().cloned(),
             wanted,
+            self.rest.rendering.is_on(),
             validators.clone(),
         );
         let work = async move { Event::Page(Box::new(asked.await)) };
@@ -289,6 +296,12 @@ impl CrawlLoop<'_> {
             }
             AfterRequest::Decide if let Some(written) = self.other_writing(&lease, &done) => {
                 self.frontier.retry_as(lease, written, Instant::now());
+            }
+            AfterRequest::Decide if self.rest.rendering.wants(lease.url(), &done) => {
+                self.hold_for_browser(lease, validators.is_some(), done);
+            }
+            AfterRequest::Decide if self.rest.rendering.end_again(lease.url()) => {
+                self.keep_decision(lease);
             }
             AfterRequest::Decide if let Some(OwnLocation::Named(named)) = done.own_location() => {
                 let named = named.clone();
@@ -398,7 +411,7 @@ impl CrawlLoop<'_> {
     }
 
     /// Takes what the last request for a URL came to.
-    fn take_answer(&mut self, lease: Lease, is_conditional: bool, done: PageDone) {
+    pub(super) fn take_answer(&mut self, lease: Lease, is_conditional: bool, done: PageDone) {
         let tries = lease.earlier_tries() + 1;
         let found = done.found;
         let document = found.and_then(|found| self.documents.wanted_of(lease.url(), found));
@@ -422,7 +435,9 @@ impl CrawlLoop<'_> {
                 return;
             }
             Ok((_, mut facts)) => {
-                facts.read_as = Some(self.rules.judge().read_as());
+                // One that could not be rendered is asked for as a whole again.
+                let is_read = !facts.warnings.render_failed;
+                facts.read_as = is_read.then(|| self.rules.judge().read_as());
                 Outcome::Answered(facts)
             }
             Err(error) => Outcome::NoAnswer {
@@ -626,7 +641,7 @@ impl CrawlLoop<'_> {
 
     /// Queues a portion of the listed pages that nothing led to.
     pub(super) fn take_unvisited(&mut self, portion: Vec<(UrlKey, u32)>) {
-        self.unvisited.arrived(&portion);
+        self.rest.unvisited.arrived(&portion);
         for (url, depth) in portion {
             if self.known.contains(&url) {
                 continue;
@@ -729,6 +744,7 @@ impl CrawlLoop<'_> {
         links: Option<TakenLinks>,
         reading: Reading,
     ) {
+        self.rest.rendering.note_decided();
         let now = self.context.gate.clock.now();
         let has_failed = reason.state() == State::Failed;
         self.known.decide(&work.url, has_failed);

@@ -1,19 +1,23 @@
 //! The steps of the loop for what pages repeat: which URLs are not asked for, marks of pages before they are judged, and the probe
-//! for the site's page for URLs that do not exist.
+//! for the site's page for URLs that do not exist. And those for pages that are rendered.
 
 use tokio::time::Instant;
 
-use super::{CrawlLoop, Event};
+use super::{CrawlLoop, Ending, Event};
 use crate::{
     crawl::{
         answers::Work,
         known::FoundUrl,
         probe::{self, NotFound, Probed},
+        rendering::{self, HeldAnswer, RenderEnd, Unrendered},
         repetition::Repetition,
+        requests::PageDone,
         second_look::{self, SecondAnswer, SecondLook},
     },
     frontier::Lease,
+    notes::Note,
     page::{PageFacts, Reason, Repeat, Via},
+    render::RenderError,
     repeats::Passage,
 };
 
@@ -48,7 +52,7 @@ impl CrawlLoop<'_> {
             return;
         }
         let is_left = !self.frontier_is_drained()
-            || !self.unvisited.is_over()
+            || !self.rest.unvisited.is_over()
             || !self.repetition.held.is_empty();
         let is_late = Instant::now() >= self.end.deadline;
         let Repetition {
@@ -144,6 +148,102 @@ impl CrawlLoop<'_> {
         };
         if work.depth == 1 && facts.repeat != Some(Repeat::NotFound) {
             self.repetition.repeats.take_reference(text);
+        }
+    }
+
+    /// An answer waits for the browser before it is decided.
+    pub(super) fn hold_for_browser(&mut self, lease: Lease, is_conditional: bool, done: PageDone) {
+        self.rest.rendering.hold(HeldAnswer {
+            lease,
+            is_conditional,
+            done,
+        });
+    }
+
+    /// Hands answers to the browser while it has room.
+    pub(super) fn dispatch_render(&mut self) {
+        if self.end.is_stop() {
+            return;
+        }
+        while let Some((renderer, answer)) = self.rest.rendering.next() {
+            let identity = self.context.gate.identity.clone();
+            let reader = self.context.reader.clone();
+            let work = async move {
+                Box::new(rendering::render(renderer, answer, identity, reader).await)
+            };
+            self.spawn(work, Event::Rendered);
+        }
+    }
+
+    /// Takes a page as it is shown.
+    pub(super) fn take_rendered(&mut self, end: RenderEnd) {
+        self.rest.rendering.ended();
+        let RenderEnd { answer, result } = end;
+        match result {
+            Ok(rendered) => {
+                let HeldAnswer {
+                    lease,
+                    is_conditional,
+                    mut done,
+                } = answer;
+                let mut has_more = false;
+                if let Ok((_, facts)) = &mut done.result {
+                    let before = std::mem::take(&mut **facts);
+                    (**facts, has_more) = rendered.merge(before);
+                }
+                if let Some(value) = self.rest.rendering.learn(lease.url(), has_more) {
+                    self.commits.set(value);
+                }
+                if self.rest.rendering.end_again(lease.url()) && !has_more {
+                    self.keep_decision(lease);
+                } else {
+                    self.take_answer(lease, is_conditional, done);
+                }
+            }
+            Err(RenderError::Browser(why)) => {
+                self.report([Note::browser_ended(&why)]);
+                self.take_unshown(answer);
+                for answer in self.rest.rendering.lose() {
+                    self.take_unshown(answer);
+                }
+                self.end.ending.get_or_insert(Ending::Deferred);
+            }
+            Err(error) => {
+                tracing::debug!(target: "crawl", url = %answer.lease.url(), "not rendered: {error}");
+                self.take_unshown(answer);
+            }
+        }
+    }
+
+    /// Takes an answer that could not be rendered, by its HTML.
+    fn take_unshown(&mut self, answer: HeldAnswer) {
+        let HeldAnswer {
+            lease,
+            is_conditional,
+            mut done,
+        } = answer;
+        self.rest.rendering.note_failure();
+        if self.rest.rendering.end_again(lease.url()) {
+            self.keep_decision(lease);
+            return;
+        }
+        if let Ok((_, facts)) = &mut done.result {
+            facts.warnings.render_failed = true;
+        }
+        self.take_answer(lease, is_conditional, done);
+    }
+
+    /// The answer to a second request for a page changes nothing.
+    pub(super) fn keep_decision(&mut self, lease: Lease) {
+        self.known.decide(lease.url(), false);
+        self.frontier.finish(lease);
+    }
+
+    /// Asks once more for pages that are to be rendered.
+    pub(super) fn take_unrendered(&mut self, portion: Unrendered) {
+        for url in self.rest.rendering.take_portion(portion) {
+            self.known.wait_again();
+            self.frontier.offer_again(url, Instant::now());
         }
     }
 }

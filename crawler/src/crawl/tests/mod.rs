@@ -10,6 +10,7 @@ mod outage;
 mod page_or_document;
 mod random;
 mod recrawl;
+mod rendering;
 mod second;
 mod seeding;
 mod start;
@@ -56,6 +57,7 @@ struct Bench {
     lists: Vec<SeedList>,
     public_url: Option<String>,
     politeness: Option<SharedPoliteness>,
+    render: Option<Arc<dyn Render>>,
     /// When the next start of the program is.
     now: Timestamp,
     /// The place of the files.
@@ -78,6 +80,7 @@ impl Bench {
             lists: Vec::new(),
             public_url: None,
             politeness: None,
+            render: None,
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
             folder: tempfile::tempdir().unwrap(),
         }
@@ -104,6 +107,7 @@ impl Bench {
             }),
             retry_after: self.retry_after.clone(),
             lists: self.lists.clone(),
+            render: self.render.clone(),
         };
         crawl(&self.config, &start, dependencies, shutdown).await
     }
@@ -161,7 +165,7 @@ impl Bench {
         let politeness = Politeness::new(&self.config.politeness);
         let mut config = self.config.clone();
         config.publish.gzip = false;
-        site_run::run(Session {
+        Box::pin(site_run::run(Session {
             config,
             start: Identity::default().parse(START).unwrap(),
             places: Arc::new(move |_| Ok(places.clone())),
@@ -171,11 +175,12 @@ impl Bench {
             progress: watch::Sender::new(Progress::default()),
             retry_after: self.retry_after.clone(),
             lists: Vec::new(),
+            render: self.render.clone(),
             dry_run: false,
             shutdown: Shutdown::default(),
             on_publish: Arc::new(|| Box::pin(async {})),
             send_fence: None,
-        })
+        }))
         .await
     }
 

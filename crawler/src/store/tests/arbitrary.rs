@@ -443,13 +443,16 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 19]>().prop_map(|flags| {
+    any::<[bool; 22]>().prop_map(|flags| {
         let mut flags = flags.into_iter();
         let mut flag = || flags.next().unwrap();
         Warnings {
             links_cut: flag(),
             script_shell: flag(),
             empty_root: flag(),
+            rendered: flag(),
+            script_content: flag(),
+            render_failed: flag(),
             hash_routes: flag(),
             soft_404: flag(),
             bad_canonical: flag(),

@@ -1,0 +1,517 @@
+//! Which pages of a crawl are rendered: those without content of their own as soon as they are answered, and of each group of pages a
+//! sample when nothing else is left. When one of the sample has links or text that only scripts show, all pages of its group are
+//! rendered, now and in later crawls.
+//!
+//! A group is a first directory and a number of directories below it. The sample are the [`OF_GROUP`] listed pages with the smallest
+//! hashes, in later crawls those among one page in [`LATER_PART`]: the order of the answers does not matter.
+
+use std::{
+    collections::{BTreeMap, HashSet, VecDeque},
+    ops::ControlFlow,
+    sync::Arc,
+};
+
+use super::{page_resources::PageResources, requests::PageDone, unlinked::PORTION};
+use crate::{
+    config::{RenderConfig, RenderMode},
+    frontier::Lease,
+    human,
+    notes::Note,
+    page::{BodyEnd, BodyKind, Canonical, CrawlId, PageFacts, State},
+    parse::{PageReader, read_rendered, text_length},
+    render::{PageToRender, Render, RenderError},
+    store::{
+        Earlier, MetaValue, QueuedUrl, Shown, Store, StoreError, json_value, names::CRAWL_RENDERED,
+    },
+    url_key::{Identity, UrlKey},
+};
+
+/// Pages of a group that are rendered to see what scripts add.
+const OF_GROUP: usize = 3;
+
+/// In later crawls the sample is taken of one page in so many.
+const LATER_PART: u64 = 100;
+
+/// Groups that are known; pages of further ones are rendered only when they have no content of their own.
+const MAX_GROUPS: usize = 10_000;
+
+/// Answers that wait for the browser at most, before the crawl waits for it.
+const MAX_HELD: usize = 16;
+
+/// The pages of a crawl that are rendered.
+pub(super) struct Rendering {
+    /// `None`: no page is.
+    renderer: Option<Renderer>,
+    mode: RenderMode,
+    at_once: usize,
+    crawl: CrawlId,
+    groups: BTreeMap<String, PageGroup>,
+    /// Pages that were decided and are asked for once more, to be rendered, by their fingerprints.
+    again: HashSet<u64>,
+    /// All of them of this session.
+    chosen: HashSet<u64>,
+    /// Answers that wait for the browser.
+    held: VecDeque<HeldAnswer>,
+    /// Pages that the browser has.
+    out: usize,
+    walk: RenderWalk,
+    /// Pages were decided since the walk began.
+    is_stale: bool,
+    /// Pages that were decided by their HTML alone, although they should have been rendered.
+    failed: u64,
+}
+
+/// What shows pages, and answers their requests.
+#[derive(Clone)]
+pub(super) struct Renderer {
+    render: Arc<dyn Render>,
+    resources: Arc<PageResources>,
+}
+
+impl Renderer {
+    /// Pages are shown by `render`, and ask for `resources`.
+    pub(super) fn new(render: Arc<dyn Render>, resources: PageResources) -> Self {
+        let resources = Arc::new(resources);
+        Self { render, resources }
+    }
+}
+
+/// What is known of a group of pages.
+#[derive(Debug, Clone, Default)]
+struct PageGroup {
+    /// Some of it were rendered in this crawl or an earlier one.
+    is_known: bool,
+    /// Some of it were rendered in this crawl.
+    is_sampled: bool,
+    /// All of it are rendered.
+    is_whole: bool,
+    /// The candidates by their fingerprints.
+    sample: BTreeMap<u64, QueuedUrl>,
+}
+
+/// The walk over the pages that were not rendered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum RenderWalk {
+    /// None is wanted.
+    Over,
+    /// After this URL, or from the start.
+    After(Option<UrlKey>),
+    /// A portion is on its way.
+    Loading,
+}
+
+/// An answer that waits for the browser.
+pub(super) struct HeldAnswer {
+    pub(super) lease: Lease,
+    pub(super) is_conditional: bool,
+    pub(super) done: PageDone,
+}
+
+/// An answer that was rendered, or could not be.
+pub(super) struct RenderEnd {
+    pub(super) answer: HeldAnswer,
+    pub(super) result: Result<RenderedFacts, RenderError>,
+}
+
+/// The facts of a page as it is shown.
+pub(super) struct RenderedFacts {
+    pub(super) facts: PageFacts,
+    /// The length of its text, and of that in its HTML.
+    pub(super) text: usize,
+    pub(super) text_before: usize,
+}
+
+/// Listed pages that were not rendered.
+pub(super) struct Unrendered {
+    /// Each with whether it is without content of its own.
+    pages: Vec<(QueuedUrl, bool)>,
+    is_last: bool,
+}
+
+/// The question to the store: the portion after this URL, or the first.
+pub(super) struct UnrenderedAfter(Option<UrlKey>);
+
+impl UnrenderedAfter {
+    /// Reads the portion from `store`, and whether it is the last.
+    pub(super) fn read(&self, store: &Store) -> Result<Unrendered, StoreError> {
+        let after = self.0.as_ref();
+        let mut pages = Vec::new();
+        store.each(after, Shown::Outline, &mut |rows| {
+            let note = rows.note()?;
+            if after != Some(&rows.key)
+                && note.is_some_and(|note| note.reason.state() == State::Listed)
+                && let (Some(note), Some(visit)) = (note, rows.visit()?)
+                && let Some(facts) = visit.record.facts()
+                && may_be_rendered(facts)
+                && !facts.warnings.rendered
+            {
+                let was_listed = rows.is_listed()?;
+                let page = QueuedUrl {
+                    sequence: note.sequence,
+                    key: rows.key.clone(),
+                    depth: visit.record.depth,
+                    hops: visit.hops,
+                    distance: note.distance,
+                    earlier: Some(Box::new(Earlier {
+                        was_listed,
+                        answer: None,
+                    })),
+                };
+                pages.push((page, is_shell(facts)));
+            }
+            Ok(if pages.len() < PORTION {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
+        })?;
+        let is_last = pages.len() < PORTION;
+        Ok(Unrendered { pages, is_last })
+    }
+}
+
+impl Rendering {
+    /// Pages are rendered by `renderer`, if there is one; `known` are the groups of earlier crawls, and whether all of each are
+    /// rendered.
+    pub(super) fn new(
+        renderer: Option<Renderer>,
+        config: &RenderConfig,
+        known: BTreeMap<String, bool>,
+        crawl: CrawlId,
+    ) -> Self {
+        let known = known.into_iter().map(|(name, is_whole)| {
+            let group = PageGroup {
+                is_known: true,
+                is_whole,
+                ..PageGroup::default()
+            };
+            (name, group)
+        });
+        Self {
+            renderer,
+            mode: config.mode,
+            at_once: config.at_once.max(1),
+            crawl,
+            groups: known.collect(),
+            again: HashSet::new(),
+            chosen: HashSet::new(),
+            held: VecDeque::new(),
+            out: 0,
+            walk: RenderWalk::Over,
+            is_stale: true,
+            failed: 0,
+        }
+    }
+
+    /// Returns whether bodies are kept until it is known whether their pages are rendered.
+    pub(super) fn is_on(&self) -> bool {
+        self.renderer.is_some() && self.mode != RenderMode::Never
+    }
+
+    /// Returns whether an answer is to be rendered before it is decided.
+    pub(super) fn wants(&self, url: &UrlKey, done: &PageDone) -> bool {
+        let facts = done.facts().filter(|_| done.body.is_some());
+        facts.is_some_and(|facts| self.wants_facts(url, facts))
+    }
+
+    /// Returns whether a page with these facts is to be rendered.
+    pub(super) fn wants_facts(&self, url: &UrlKey, facts: &PageFacts) -> bool {
+        self.is_on()
+            && may_be_rendered(facts)
+            && (self.mode == RenderMode::Always
+                || is_shell(facts)
+                || self.is_again(url)
+                || self
+                    .groups
+                    .get(&group_of(url))
+                    .is_some_and(|it| it.is_whole))
+    }
+
+    /// Returns whether a page was decided, and is asked for once more.
+    pub(super) fn is_again(&self, url: &UrlKey) -> bool {
+        self.again.contains(&url.fingerprint())
+    }
+
+    /// The request for a page that was decided has ended; whether it was one.
+    pub(super) fn end_again(&mut self, url: &UrlKey) -> bool {
+        self.again.remove(&url.fingerprint())
+    }
+
+    /// Takes an answer that is to be rendered.
+    pub(super) fn hold(&mut self, answer: HeldAnswer) {
+        self.held.push_back(answer);
+    }
+
+    /// The next answer for the browser, if it has room.
+    pub(super) fn next(&mut self) -> Option<(Renderer, HeldAnswer)> {
+        let renderer = self.renderer.clone().filter(|_| self.out < self.at_once)?;
+        let answer = self.held.pop_front()?;
+        self.out += 1;
+        Some((renderer, answer))
+    }
+
+    /// The browser is done with a page.
+    pub(super) fn ended(&mut self) {
+        self.out = self.out.saturating_sub(1);
+    }
+
+    /// There is no browser any more: returns the answers that waited for it.
+    pub(super) fn lose(&mut self) -> VecDeque<HeldAnswer> {
+        self.renderer = None;
+        self.walk = RenderWalk::Over;
+        std::mem::take(&mut self.held)
+    }
+
+    /// A page is decided by its HTML alone.
+    pub(super) fn note_failure(&mut self) {
+        self.failed += 1;
+    }
+
+    /// Notes for the end of the session: on pages that were decided by their HTML alone, and on requests that were not sent.
+    pub(super) fn conclude(&self) -> impl Iterator<Item = Note> {
+        let failed = Note::not_rendered(&human::count(self.failed, "page"));
+        let refused = self
+            .renderer
+            .as_ref()
+            .map_or(0, |it| it.resources.refused());
+        let not_sent = Note::requests_not_sent(&human::count(refused, "request"));
+        [(self.failed, failed), (refused, not_sent)]
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, note)| note.counting(count))
+    }
+
+    /// Takes what rendering added to a page. Returns the value for the next commit, when all pages of its group are rendered from
+    /// now on.
+    pub(super) fn learn(&mut self, url: &UrlKey, has_more: bool) -> Option<MetaValue> {
+        let name = group_of(url);
+        if self.mode != RenderMode::Auto
+            || self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&name)
+        {
+            return None;
+        }
+        let group = self.groups.entry(name).or_default();
+        let is_news = !group.is_known || has_more && !group.is_whole;
+        group.is_known = true;
+        if has_more && !group.is_whole {
+            group.is_whole = true;
+            self.is_stale = true;
+        }
+        is_news.then(|| {
+            let known = self.groups.iter().filter(|(_, group)| group.is_known);
+            let known: BTreeMap<&String, bool> =
+                known.map(|(name, group)| (name, group.is_whole)).collect();
+            json_value(CRAWL_RENDERED, &known)
+        })
+    }
+
+    /// Returns whether the browser is so far behind that no other page is asked for.
+    pub(super) fn is_full(&self) -> bool {
+        self.held.len() >= MAX_HELD
+    }
+
+    /// Returns whether the browser has nothing to do.
+    pub(super) fn is_idle(&self) -> bool {
+        self.out == 0 && self.held.is_empty()
+    }
+
+    /// Takes note of a page that was decided.
+    pub(super) fn note_decided(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Returns whether nothing is left to be rendered of what the crawl knows.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_idle() && self.walk == RenderWalk::Over && !(self.is_on() && self.is_stale)
+    }
+
+    /// Returns whether the store can be asked for a portion of the pages that were not rendered, when nothing else is left.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.is_on() && (self.is_stale || matches!(self.walk, RenderWalk::After(_)))
+    }
+
+    /// The portion that the store is asked for now.
+    pub(super) fn next_portion(&mut self) -> Option<UnrenderedAfter> {
+        if self.walk == RenderWalk::Over && std::mem::take(&mut self.is_stale) {
+            self.walk = RenderWalk::After(None);
+        }
+        match std::mem::replace(&mut self.walk, RenderWalk::Loading) {
+            RenderWalk::After(after) => Some(UnrenderedAfter(after)),
+            other => {
+                self.walk = other;
+                None
+            }
+        }
+    }
+
+    /// Takes a portion of the pages that were not rendered; returns those that are asked for once more.
+    pub(super) fn take_portion(&mut self, portion: Unrendered) -> Vec<QueuedUrl> {
+        let Unrendered { pages, is_last } = portion;
+        self.walk = match pages.last() {
+            Some((last, _)) if !is_last => RenderWalk::After(Some(last.key.clone())),
+            Some(_) | None => RenderWalk::Over,
+        };
+        let mut chosen = Vec::new();
+        for (url, is_shell) in pages {
+            let (name, fingerprint) = (group_of(&url.key), url.key.fingerprint());
+            let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&name);
+            if self.chosen.contains(&fingerprint) {
+                continue;
+            }
+            if is_shell || self.mode == RenderMode::Always {
+                chosen.push(url);
+                continue;
+            }
+            if !has_room {
+                continue;
+            }
+            let group = self.groups.entry(name).or_default();
+            if group.is_whole {
+                chosen.push(url);
+            } else if !group.is_sampled
+                && (!group.is_known || fingerprint % LATER_PART == self.crawl % LATER_PART)
+            {
+                group.sample.insert(fingerprint, url);
+                if group.sample.len() > OF_GROUP {
+                    group.sample.pop_last();
+                }
+            }
+        }
+        if is_last {
+            for group in self.groups.values_mut() {
+                group.is_sampled |= !group.sample.is_empty();
+                chosen.extend(std::mem::take(&mut group.sample).into_values());
+            }
+        }
+        for url in &chosen {
+            self.again.insert(url.key.fingerprint());
+            self.chosen.insert(url.key.fingerprint());
+        }
+        chosen
+    }
+}
+
+/// Returns whether it is a whole page of HTML that search engines may index: they render no other.
+fn may_be_rendered(facts: &PageFacts) -> bool {
+    facts.status == 200
+        && facts.kind == BodyKind::Page
+        && facts.end == BodyEnd::Complete
+        && !facts.directives.noindex
+}
+
+/// Returns whether a page has no content of its own.
+fn is_shell(facts: &PageFacts) -> bool {
+    facts.warnings.script_shell || facts.warnings.empty_root
+}
+
+/// The name of the group of a page: its first directory, and the number of directories in its path.
+fn group_of(url: &UrlKey) -> String {
+    let path = url.path();
+    let first = path[1..].find('/').map_or("/", |end| &path[..end + 2]);
+    format!("{first} {}", path.matches('/').count())
+}
+
+/// Renders the page of an answer, and reads it as all pages are read.
+pub(super) async fn render(
+    renderer: Renderer,
+    answer: HeldAnswer,
+    identity: Arc<Identity>,
+    reader: Arc<PageReader>,
+) -> RenderEnd {
+    let mut answer = answer;
+    let body = answer.done.body.take().unwrap_or_default();
+    let result = match &answer.done.result {
+        Ok((fetched, _)) => {
+            let url = answer.lease.url().clone();
+            let content_type = fetched.head.headers.text("content-type");
+            let text_before = text_length(&body);
+            let page = PageToRender {
+                content_type: content_type.unwrap_or("text/html").to_owned(),
+                url: url.clone(),
+                body,
+                resources: renderer.resources,
+            };
+            let shown = renderer.render.render(page).await;
+            shown.map(|shown| RenderedFacts {
+                facts: read_rendered(&url, fetched, &shown.html, &identity, &reader),
+                text: text_length(&shown.html),
+                text_before,
+            })
+        }
+        Err(error) => Err(RenderError::Page(error.to_string())),
+    };
+    RenderEnd { answer, result }
+}
+
+impl RenderedFacts {
+    /// The facts of a page of which `before` are those of its HTML; and whether scripts add links, or a tenth of the text.
+    pub(super) fn merge(self, before: PageFacts) -> (PageFacts, bool) {
+        let mut facts = self.facts;
+        let known: HashSet<u64> = before
+            .links
+            .iter()
+            .map(|link| link.target.fingerprint())
+            .collect();
+        let is_new = |url: &UrlKey| !known.contains(&url.fingerprint());
+        let has_links = facts.links.iter().any(|link| is_new(&link.target));
+        let has_text = self.text * 10 > self.text_before * 11;
+        add_links(&mut facts, &before);
+        facts.links_left_out += before.links_left_out;
+        facts.directives.noindex |= before.directives.noindex;
+        facts.directives.nofollow |= before.directives.nofollow;
+        facts.directives.noimageindex |= before.directives.noimageindex;
+        if facts.canonical == Canonical::Absent {
+            facts.canonical = before.canonical;
+        }
+        facts.warnings.rendered = true;
+        facts.warnings.empty_root = false;
+        facts.warnings.script_content = has_links || has_text;
+        let facts = PageFacts {
+            content_type: before.content_type,
+            // What a script shows differs from one time to the next; what was answered is what validators confirm.
+            content_hash: before.content_hash,
+            body_hash: before.body_hash,
+            body_bytes: before.body_bytes,
+            duration: before.duration,
+            ..facts
+        };
+        (facts, has_links || has_text)
+    }
+}
+
+/// Adds the links of the HTML that are not shown.
+fn add_links(facts: &mut PageFacts, before: &PageFacts) {
+    let mut places: BTreeMap<u64, usize> = BTreeMap::new();
+    for (place, link) in facts.links.iter().enumerate() {
+        places.insert(link.target.fingerprint(), place);
+    }
+    for (number, link) in before.links.iter().enumerate() {
+        if let Some(place) = places.get(&link.target.fingerprint()) {
+            facts.links[*place].nofollow &= link.nofollow;
+            continue;
+        }
+        let place = facts.links.len();
+        facts.links.push(link.clone());
+        facts
+            .link_texts
+            .copy_text(place, (&before.link_texts, number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_are_directories_of_a_depth() {
+        let check = |path: &str, expected: &str| {
+            let url = UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
+            assert_eq!(group_of(&url), expected, "{path}");
+        };
+        check("/", "/ 1");
+        check("/a", "/ 1");
+        check("/shop/a", "/shop/ 2");
+        check("/shop/a?page=2", "/shop/ 2");
+        check("/shop/a/", "/shop/ 3");
+    }
+}
