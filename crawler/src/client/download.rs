@@ -105,9 +105,16 @@ pub struct Downloader {
     unruled: Option<Origin>,
     /// The hosts that were contacted, when there may be only so many.
     hosts: Option<Arc<Mutex<Hosts>>>,
+    /// The URLs that may be asked for, redirects too; `None`: all.
+    allowed: Option<AllowedUrls>,
+    /// The types that are asked for.
+    accepted: &'static str,
     /// The hosts of services that were called.
     pub(super) called: Arc<Mutex<HashSet<HostKey>>>,
 }
+
+/// Whether a URL may be asked for.
+type AllowedUrls = Arc<dyn Fn(&UrlKey) -> bool + Send + Sync>;
 
 /// Hosts that documents, and the robots.txt of their hosts, are fetched from.
 struct Hosts {
@@ -377,6 +384,8 @@ impl Downloader {
             known: Arc::default(),
             unruled: None,
             hosts: None,
+            allowed: None,
+            accepted: DOCUMENT_TYPES,
             called: Arc::default(),
         }
     }
@@ -393,14 +402,20 @@ impl Downloader {
         }
     }
 
-    /// Contacts these hosts alone.
-    pub(crate) fn of_hosts(self, hosts: impl IntoIterator<Item = HostKey>) -> Self {
+    /// Contacts these hosts alone, for URLs that are `allowed` alone, and takes any type.
+    pub(crate) fn of_hosts(
+        self,
+        hosts: impl IntoIterator<Item = HostKey>,
+        allowed: impl Fn(&UrlKey) -> bool + Send + Sync + 'static,
+    ) -> Self {
         let hosts = Hosts {
             contacted: hosts.into_iter().collect(),
             most: 0,
         };
         Self {
             hosts: Some(Arc::new(Mutex::new(hosts))),
+            allowed: Some(Arc::new(allowed)),
+            accepted: "*/*",
             ..self
         }
     }
@@ -446,12 +461,12 @@ impl Downloader {
         if self.unruled.as_ref() == Some(origin) {
             return Ok(Arc::new(Rules::allow_all()));
         }
-        if let Some(known) = self.known_of(origin) {
-            return known.rules.map_err(|unreachable| unreachable.of(origin));
-        }
         let host = HostKey::new(&origin.host);
         self.admit(&host)
             .map_err(|unreachable| unreachable.of(origin))?;
+        if let Some(known) = self.known_of(origin) {
+            return known.rules.map_err(|unreachable| unreachable.of(origin));
+        }
         let is_new = !self.known().keys().any(|known| known.host == origin.host);
         if is_new {
             // Trouble of an earlier session is forgotten, that of this one is not.
@@ -638,10 +653,15 @@ impl Downloader {
         let mut was_led_back = false;
         loop {
             let rules = self.robots(&url.origin(), shutdown).await?;
-            if !rules.allows(url.path_and_query()) {
+            let is_allowed = self.allowed.as_ref().is_none_or(|allowed| allowed(&url));
+            if !is_allowed || !rules.allows(url.path_and_query()) {
                 return Err(DownloadError::Disallowed(url));
             }
-            let asked = self.gate.request(&url, &shutdown.stop, Spool::new).await;
+            let spool = || Spool {
+                accepted: self.accepted,
+                ..Spool::new()
+            };
+            let asked = self.gate.request(&url, &shutdown.stop, spool).await;
             let Answered {
                 result,
                 receiver,
@@ -774,6 +794,8 @@ pub(crate) struct Spool {
     hash: Sha256,
     bytes: u64,
     failure: Option<io::Error>,
+    /// The types that are asked for.
+    accepted: &'static str,
 }
 
 impl Spool {
@@ -783,13 +805,14 @@ impl Spool {
             hash: Sha256::new(),
             bytes: 0,
             failure: None,
+            accepted: DOCUMENT_TYPES,
         }
     }
 }
 
 impl BodySink for Spool {
     fn accepted_types(&self) -> &'static str {
-        DOCUMENT_TYPES
+        self.accepted
     }
 
     fn head(&mut self, head: &ResponseHead) -> BodyWish {

@@ -31,6 +31,8 @@ pub(super) struct Work {
     pub(super) changed_to: Option<ContentHash>,
     /// Pages in a row that said nothing new, on the shortest way to it.
     pub(super) distance: u16,
+    /// The page was read before in this session.
+    pub(super) is_again: bool,
 }
 
 impl Work {
@@ -46,6 +48,7 @@ impl Work {
             is_unchanged: false,
             changed_to: None,
             distance: lease.distance(),
+            is_again: false,
         }
     }
 

@@ -398,7 +398,8 @@ impl<'a> CrawlLoop<'a> {
         let idle = self.requests.is_empty()
             && self.commits.is_home()
             && self.commits.is_empty()
-            && self.revalidation.waiting() == 0;
+            && self.revalidation.waiting() == 0
+            && (self.rest.rendering.is_idle() || self.end.is_stop());
         let is_drained = || {
             self.frontier_is_drained()
                 && self.rest.unvisited.is_over()
@@ -506,6 +507,7 @@ impl<'a> CrawlLoop<'a> {
     fn has_room(&self) -> bool {
         let held =
             self.commits.held_bytes() + self.revalidation.held_bytes() + self.requests.held_bytes();
+        let held = held + self.rest.rendering.held_bytes();
         held < self.context.config.limits.max_pending_bytes
     }
 
@@ -518,6 +520,9 @@ impl<'a> CrawlLoop<'a> {
     fn collect(&mut self) {
         self.commits.extend(self.documents.take_effects());
         if let Some(value) = self.known.note_not_recorded() {
+            self.commits.set(value);
+        }
+        if let Some(value) = self.rest.rendering.take_value() {
             self.commits.set(value);
         }
     }

@@ -56,7 +56,7 @@ use crate::{
         start::{Guide, Started},
     },
     clock::Clock,
-    config::{Config, IgnoreConfig},
+    config::{Config, IgnoreConfig, RenderMode},
     crawl_state::OpenCrawl,
     fetch::{Fetch, FetchError, Fetched},
     human,
@@ -434,6 +434,7 @@ async fn crawl_through(
     let moved = (!start.is_on(&site.origin))
         .then(|| Note::start_redirected(&start.origin(), &site.origin).naming(start));
     let resources = || resources_of(config, &site, gate, &downloader, &judge, shutdown);
+    let render = render.filter(|_| config.parse.render.mode != RenderMode::Never);
     let renderer = render.map(|render| Renderer::new(render, resources()));
     let mut crawl_loop = CrawlLoop::new(Setup {
         context: LoopContext {
@@ -535,8 +536,9 @@ fn resources_of(
     PageResources::new(
         downloader.clone(),
         own.chain(others),
+        site.origin.clone(),
         judge.clone(),
-        Arc::clone(&gate.identity),
+        &gate.identity,
         shutdown.clone(),
     )
 }

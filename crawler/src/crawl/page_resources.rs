@@ -2,22 +2,22 @@
 //! or it is not sent. What adds neither links nor text is not asked for.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     io::Read as _,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
 };
 
 use tokio::sync::OnceCell;
 
 use crate::{
-    client::{DownloadedDocument, Downloader, Shutdown},
+    client::{DownloadError, DownloadedDocument, Downloader, Shutdown},
     fetch::BoxFuture,
-    page::BodyEnd,
+    page::{BodyEnd, Reason},
     render::{Resource, ResourceKind, ResourceRequest, Resources},
-    url_key::{HostKey, Identity, UrlKey},
+    url_key::{HostKey, Identity, Origin, UrlKey},
     verdict::Judge,
 };
 
@@ -27,14 +27,17 @@ const MAX_RESOURCE_BYTES: u64 = 16 << 20;
 /// Bytes of scripts and style sheets that are kept for the other pages of a session.
 const MAX_KEPT_BYTES: u64 = 64 << 20;
 
-/// A script or a style sheet that is asked for once.
-type Once = Arc<OnceCell<Option<Resource>>>;
+/// How many of them are kept.
+const MAX_KEPT: usize = 4_096;
 
-/// See the module.
+/// A script or a style sheet that is asked for once; `None`: the next page asks again.
+type Once = Arc<OnceCell<Resource>>;
+
+/// What pages of a session ask for.
 pub(super) struct PageResources {
     downloader: Downloader,
-    judge: Judge,
-    identity: Arc<Identity>,
+    hosts: HashSet<HostKey>,
+    identity: Identity,
     shutdown: Shutdown,
     kept: Mutex<HashMap<UrlKey, Once>>,
     kept_bytes: AtomicU64,
@@ -42,21 +45,32 @@ pub(super) struct PageResources {
     refused: AtomicU64,
 }
 
+/// What one page asks for.
+pub(super) struct ResourcesOfPage {
+    all: Arc<PageResources>,
+    /// Something did not come that may come at another time.
+    is_incomplete: AtomicBool,
+}
+
 impl PageResources {
-    /// Requests go to `hosts` alone.
+    /// Requests go to `hosts` alone, and on the site at `origin` for nothing that `judge` keeps from being fetched.
     pub(super) fn new(
         downloader: Downloader,
         hosts: impl IntoIterator<Item = HostKey>,
+        origin: Origin,
         judge: Judge,
-        identity: Arc<Identity>,
+        identity: &Identity,
         shutdown: Shutdown,
     ) -> Self {
+        let hosts: HashSet<HostKey> = hosts.into_iter().collect();
+        let allowed = move |url: &UrlKey| may_be_fetched(&judge, &origin, url);
         Self {
             downloader: downloader
-                .of_hosts(hosts)
+                .of_hosts(hosts.clone(), allowed)
                 .with_max_bytes(MAX_RESOURCE_BYTES),
-            judge,
-            identity,
+            hosts,
+            // Their URLs are written for machines.
+            identity: identity.verbatim(),
             shutdown,
             kept: Mutex::default(),
             kept_bytes: AtomicU64::new(0),
@@ -74,51 +88,99 @@ impl PageResources {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn fetch(&self, url: &UrlKey) -> Option<Resource> {
+    /// Asks for a URL.
+    ///
+    /// # Errors
+    /// There is no answer, or one that may be another one at another time.
+    async fn fetch(&self, url: &UrlKey) -> Result<Option<Resource>, ()> {
         match self.downloader.download(url, &self.shutdown).await {
-            Ok(document) => tokio::task::spawn_blocking(|| read(document)).await.ok()?,
+            Ok(document) if matches!(document.status, 429 | 500..) => Err(()),
+            Ok(document) => {
+                let read = tokio::task::spawn_blocking(|| read(document)).await;
+                read.unwrap_or(None).map(Some).ok_or(())
+            }
             Err(error) => {
                 tracing::debug!(target: "render", %url, "not loaded: {error}");
-                None
+                match error {
+                    DownloadError::Disallowed(_)
+                    | DownloadError::Forbidden { .. }
+                    | DownloadError::TooManyHosts { .. }
+                    | DownloadError::Redirects { .. } => Ok(None),
+                    _ => Err(()),
+                }
             }
         }
     }
 
     /// The same, once for all pages.
-    async fn fetch_once(&self, url: &UrlKey) -> Option<Resource> {
-        if self.kept_bytes.load(Ordering::Relaxed) > MAX_KEPT_BYTES {
-            self.kept_bytes.store(0, Ordering::Relaxed);
-            self.kept().clear();
-        }
-        let once = Arc::clone(self.kept().entry(url.clone()).or_default());
-        let fetched = once.get_or_init(|| async {
-            let fetched = self.fetch(url).await;
-            let bytes = fetched.as_ref().map_or(0, |it| it.body.len() as u64);
-            self.kept_bytes.fetch_add(bytes, Ordering::Relaxed);
-            fetched
+    async fn fetch_once(&self, url: &UrlKey) -> Result<Option<Resource>, ()> {
+        let once = {
+            let mut kept = self.kept();
+            if kept.len() >= MAX_KEPT || self.kept_bytes.load(Ordering::Relaxed) > MAX_KEPT_BYTES {
+                self.kept_bytes.store(0, Ordering::Relaxed);
+                kept.clear();
+            }
+            Arc::clone(kept.entry(url.clone()).or_default())
+        };
+        let fetched = once.get_or_try_init(|| async {
+            let fetched = self.fetch(url).await.map_err(|()| None)?;
+            let fetched = fetched.ok_or(Some(()))?;
+            self.kept_bytes
+                .fetch_add(fetched.body.len() as u64, Ordering::Relaxed);
+            Ok(fetched)
         });
-        fetched.await.clone()
+        match fetched.await {
+            Ok(resource) => Ok(Some(resource.clone())),
+            Err(Some(())) => Ok(None),
+            Err(None) => Err(()),
+        }
     }
 }
 
-impl Resources for PageResources {
+impl ResourcesOfPage {
+    /// What another page asks for.
+    pub(super) fn new(all: Arc<PageResources>) -> Self {
+        let is_incomplete = AtomicBool::new(false);
+        Self { all, is_incomplete }
+    }
+
+    /// Returns whether something did not come that may come at another time.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.is_incomplete.load(Ordering::Relaxed)
+    }
+}
+
+impl Resources for ResourcesOfPage {
     fn answer(&self, request: ResourceRequest) -> BoxFuture<'_, Option<Resource>> {
         Box::pin(async move {
             if !matches!(&*request.method, "GET" | "HEAD") {
-                self.refused.fetch_add(1, Ordering::Relaxed);
+                self.all.refused.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
-            let url = self.identity.parse(&request.url).ok()?;
-            if self.judge.excludes(&url) || self.judge.avoids(&url) {
+            let url = self.all.identity.parse(&request.url).ok()?;
+            if !self.all.hosts.contains(&url.host()) {
                 return None;
             }
-            match request.kind {
-                ResourceKind::Other => None,
-                ResourceKind::Data => self.fetch(&url).await,
-                ResourceKind::Script | ResourceKind::Style => self.fetch_once(&url).await,
-            }
+            let fetched = match request.kind {
+                ResourceKind::Other => return None,
+                ResourceKind::Data => self.all.fetch(&url).await,
+                ResourceKind::Script | ResourceKind::Style => self.all.fetch_once(&url).await,
+            };
+            fetched.unwrap_or_else(|()| {
+                self.is_incomplete.store(true, Ordering::Relaxed);
+                None
+            })
         })
     }
+}
+
+/// Returns whether the rules let a URL be fetched. Those of the site at `origin` count for each scheme and port of its host.
+fn may_be_fetched(judge: &Judge, origin: &Origin, url: &UrlKey) -> bool {
+    let is_own = HostKey::new(&origin.host) == url.host();
+    let own = is_own.then(|| UrlKey::from_normalised(&format!("{origin}{}", url.path_and_query())));
+    let url = own.and_then(Result::ok).unwrap_or_else(|| url.clone());
+    let is_listed_only = judge.before_fetch(&url, 0) == Some(Reason::ListOnly);
+    !is_listed_only && !judge.excludes(&url) && !judge.avoids(&url)
 }
 
 /// The answer as the page gets it; one that is not whole is none.

@@ -11,17 +11,24 @@ use std::{
     sync::Arc,
 };
 
-use super::{page_resources::PageResources, requests::PageDone, unlinked::PORTION};
+use super::{
+    page_resources::{PageResources, ResourcesOfPage},
+    requests::PageDone,
+    unlinked::PORTION,
+};
+use tokio::task::JoinSet;
+
 use crate::{
     config::{RenderConfig, RenderMode},
     frontier::Lease,
     human,
     notes::Note,
-    page::{BodyEnd, BodyKind, Canonical, CrawlId, PageFacts, State},
+    page::{Basis, BodyEnd, BodyKind, Canonical, CrawlId, PageFacts, State, Visit},
     parse::{PageReader, read_rendered, text_length},
     render::{PageToRender, Render, RenderError},
     store::{
-        Earlier, MetaValue, QueuedUrl, Shown, Store, StoreError, json_value, names::CRAWL_RENDERED,
+        Earlier, MetaValue, QueuedUrl, Shown, Store, StoreError, StoredRows, json_value,
+        names::CRAWL_RENDERED,
     },
     url_key::{Identity, UrlKey},
 };
@@ -34,6 +41,9 @@ const LATER_PART: u64 = 100;
 
 /// Groups that are known; pages of further ones are rendered only when they have no content of their own.
 const MAX_GROUPS: usize = 10_000;
+
+/// Bytes of a page as it is shown that are read.
+const MAX_SHOWN_BYTES: usize = 16 << 20;
 
 /// Answers that wait for the browser at most, before the crawl waits for it.
 const MAX_HELD: usize = 16;
@@ -57,8 +67,12 @@ pub(super) struct Rendering {
     walk: RenderWalk,
     /// Pages were decided since the walk began.
     is_stale: bool,
-    /// Pages that were decided by their HTML alone, although they should have been rendered.
+    /// Pages that were not rendered, or not to their end, although they should have been.
     failed: u64,
+    /// The browser ended.
+    is_lost: bool,
+    /// What is known of the groups is not in the next commit.
+    is_dirty: bool,
 }
 
 /// What shows pages, and answers their requests.
@@ -79,10 +93,11 @@ impl Renderer {
 /// What is known of a group of pages.
 #[derive(Debug, Clone, Default)]
 struct PageGroup {
-    /// Some of it were rendered in this crawl or an earlier one.
+    /// A sample was rendered in this crawl or an earlier one.
     is_known: bool,
-    /// Some of it were rendered in this crawl.
+    /// The sample of this crawl was chosen; so many of it are left.
     is_sampled: bool,
+    left: usize,
     /// All of it are rendered.
     is_whole: bool,
     /// The candidates by their fingerprints.
@@ -117,8 +132,10 @@ pub(super) struct RenderEnd {
 pub(super) struct RenderedFacts {
     pub(super) facts: PageFacts,
     /// The length of its text, and of that in its HTML.
-    pub(super) text: usize,
-    pub(super) text_before: usize,
+    text: usize,
+    text_before: usize,
+    /// Its time was over, or something that it asked for did not come.
+    pub(super) is_cut: bool,
 }
 
 /// Listed pages that were not rendered.
@@ -141,9 +158,10 @@ impl UnrenderedAfter {
             if after != Some(&rows.key)
                 && note.is_some_and(|note| note.reason.state() == State::Listed)
                 && let (Some(note), Some(visit)) = (note, rows.visit()?)
-                && let Some(facts) = visit.record.facts()
-                && may_be_rendered(facts)
+                && let Some(facts) = facts_of(rows, &visit)?
+                && may_be_rendered(&facts)
                 && !facts.warnings.rendered
+                && !(facts.warnings.render_failed && visit.record.basis == Basis::Own)
             {
                 let was_listed = rows.is_listed()?;
                 let page = QueuedUrl {
@@ -157,7 +175,7 @@ impl UnrenderedAfter {
                         answer: None,
                     })),
                 };
-                pages.push((page, is_shell(facts)));
+                pages.push((page, is_shell(&facts)));
             }
             Ok(if pages.len() < PORTION {
                 ControlFlow::Continue(())
@@ -168,6 +186,14 @@ impl UnrenderedAfter {
         let is_last = pages.len() < PORTION;
         Ok(Unrendered { pages, is_last })
     }
+}
+
+/// The facts that decided a visit: those of its page row, when a 304 confirmed them.
+fn facts_of(rows: &StoredRows<'_>, visit: &Visit) -> Result<Option<PageFacts>, StoreError> {
+    Ok(match visit.record.basis {
+        Basis::Confirmed => rows.page()?.and_then(|page| page.record.facts().cloned()),
+        _ => visit.record.facts().cloned(),
+    })
 }
 
 impl Rendering {
@@ -200,6 +226,8 @@ impl Rendering {
             walk: RenderWalk::Over,
             is_stale: true,
             failed: 0,
+            is_lost: false,
+            is_dirty: false,
         }
     }
 
@@ -234,7 +262,36 @@ impl Rendering {
 
     /// The request for a page that was decided has ended; whether it was one.
     pub(super) fn end_again(&mut self, url: &UrlKey) -> bool {
-        self.again.remove(&url.fingerprint())
+        let was_again = self.again.remove(&url.fingerprint());
+        if was_again && let Some(group) = self.groups.get_mut(&group_of(url)) {
+            group.left = group.left.saturating_sub(1);
+            if group.is_sampled && group.left == 0 && !group.is_known {
+                group.is_known = true;
+                self.is_dirty = true;
+            }
+        }
+        was_again
+    }
+
+    /// Returns whether a page was decided before in this session.
+    pub(super) fn was_read(&self, url: &UrlKey) -> bool {
+        self.chosen.contains(&url.fingerprint())
+    }
+
+    /// Returns whether the browser ended.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Answers that wait for the browser, or that it has.
+    pub(super) fn waiting(&self) -> usize {
+        self.held.len() + self.out
+    }
+
+    /// Memory of the bodies that wait.
+    pub(super) fn held_bytes(&self) -> usize {
+        let bodies = self.held.iter().filter_map(|held| held.done.body.as_ref());
+        bodies.map(Vec::len).sum()
     }
 
     /// Takes an answer that is to be rendered.
@@ -258,11 +315,12 @@ impl Rendering {
     /// There is no browser any more: returns the answers that waited for it.
     pub(super) fn lose(&mut self) -> VecDeque<HeldAnswer> {
         self.renderer = None;
+        self.is_lost = true;
         self.walk = RenderWalk::Over;
         std::mem::take(&mut self.held)
     }
 
-    /// A page is decided by its HTML alone.
+    /// A page was not rendered to its end.
     pub(super) fn note_failure(&mut self) {
         self.failed += 1;
     }
@@ -281,26 +339,30 @@ impl Rendering {
             .map(|(count, note)| note.counting(count))
     }
 
-    /// Takes what rendering added to a page. Returns the value for the next commit, when all pages of its group are rendered from
-    /// now on.
-    pub(super) fn learn(&mut self, url: &UrlKey, has_more: bool) -> Option<MetaValue> {
+    /// Takes whether rendering added something to a page: then all pages of its group are rendered from now on.
+    pub(super) fn learn(&mut self, url: &UrlKey, has_more: bool) {
         let name = group_of(url);
-        if self.mode != RenderMode::Auto
-            || self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&name)
-        {
-            return None;
+        let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&name);
+        if self.mode != RenderMode::Auto || !has_more || !has_room {
+            return;
         }
         let group = self.groups.entry(name).or_default();
-        let is_news = !group.is_known || has_more && !group.is_whole;
-        group.is_known = true;
-        if has_more && !group.is_whole {
+        if !group.is_whole {
             group.is_whole = true;
             self.is_stale = true;
+            self.is_dirty = true;
         }
-        is_news.then(|| {
-            let known = self.groups.iter().filter(|(_, group)| group.is_known);
-            let known: BTreeMap<&String, bool> =
-                known.map(|(name, group)| (name, group.is_whole)).collect();
+    }
+
+    /// What is known of the groups, for the next commit, when it changed.
+    pub(super) fn take_value(&mut self) -> Option<MetaValue> {
+        std::mem::take(&mut self.is_dirty).then(|| {
+            let mut known = BTreeMap::new();
+            for (name, group) in &self.groups {
+                if group.is_known || group.is_whole {
+                    known.insert(name, group.is_whole);
+                }
+            }
             json_value(CRAWL_RENDERED, &known)
         })
     }
@@ -322,7 +384,10 @@ impl Rendering {
 
     /// Returns whether nothing is left to be rendered of what the crawl knows.
     pub(super) fn is_over(&self) -> bool {
-        self.is_idle() && self.walk == RenderWalk::Over && !(self.is_on() && self.is_stale)
+        self.is_idle()
+            && self.walk == RenderWalk::Over
+            && !self.is_lost
+            && !(self.is_on() && self.is_stale)
     }
 
     /// Returns whether the store can be asked for a portion of the pages that were not rendered, when nothing else is left.
@@ -380,6 +445,7 @@ impl Rendering {
         if is_last {
             for group in self.groups.values_mut() {
                 group.is_sampled |= !group.sample.is_empty();
+                group.left += group.sample.len();
                 chosen.extend(std::mem::take(&mut group.sample).into_values());
             }
         }
@@ -406,7 +472,10 @@ fn is_shell(facts: &PageFacts) -> bool {
 
 /// The name of the group of a page: its first directory, and the number of directories in its path.
 fn group_of(url: &UrlKey) -> String {
+    // A slash at the end makes no directory.
     let path = url.path();
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let path = if path.is_empty() { "/" } else { path };
     let first = path[1..].find('/').map_or("/", |end| &path[..end + 2]);
     format!("{first} {}", path.matches('/').count())
 }
@@ -420,50 +489,70 @@ pub(super) async fn render(
 ) -> RenderEnd {
     let mut answer = answer;
     let body = answer.done.body.take().unwrap_or_default();
-    let result = match &answer.done.result {
-        Ok((fetched, _)) => {
-            let url = answer.lease.url().clone();
-            let content_type = fetched.head.headers.text("content-type");
-            let text_before = text_length(&body);
-            let page = PageToRender {
-                content_type: content_type.unwrap_or("text/html").to_owned(),
-                url: url.clone(),
-                body,
-                resources: renderer.resources,
-            };
-            let shown = renderer.render.render(page).await;
-            shown.map(|shown| RenderedFacts {
-                facts: read_rendered(&url, fetched, &shown.html, &identity, &reader),
-                text: text_length(&shown.html),
-                text_before,
-            })
+    let fetched = match &answer.done.result {
+        Ok((fetched, _)) => fetched.clone(),
+        Err(error) => {
+            let result = Err(RenderError::Page(error.to_string()));
+            return RenderEnd { answer, result };
         }
-        Err(error) => Err(RenderError::Page(error.to_string())),
+    };
+    let url = answer.lease.url().clone();
+    // A panic is the failure of this page.
+    let mut task = JoinSet::new();
+    task.spawn(async move {
+        let content_type = fetched.head.headers.text("content-type");
+        let content_type = content_type.unwrap_or("text/html").to_owned();
+        let text_before = text_length(&body, &content_type);
+        let resources = Arc::new(ResourcesOfPage::new(renderer.resources));
+        let page = PageToRender {
+            url: url.clone(),
+            content_type,
+            body,
+            resources: resources.clone(),
+        };
+        let shown = renderer.render.render(page).await?;
+        let html = &shown.html[..shown.html.len().min(MAX_SHOWN_BYTES)];
+        Ok(RenderedFacts {
+            facts: read_rendered(&url, &fetched, html, &identity, &reader),
+            text: text_length(html, "text/html; charset=utf-8"),
+            text_before,
+            is_cut: shown.is_cut || resources.is_incomplete() || html.len() < shown.html.len(),
+        })
+    });
+    let result = match task.join_next().await {
+        Some(Ok(result)) => result,
+        Some(Err(error)) => Err(RenderError::Page(format!("internal error: {error}"))),
+        None => Err(RenderError::Page("not begun".to_owned())),
     };
     RenderEnd { answer, result }
 }
 
 impl RenderedFacts {
-    /// The facts of a page of which `before` are those of its HTML; and whether scripts add links, or a tenth of the text.
-    pub(super) fn merge(self, before: PageFacts) -> (PageFacts, bool) {
+    /// The facts of a page of which `before` are those of its HTML; and whether scripts add links of the site, or a tenth of the text.
+    pub(super) fn merge(
+        self,
+        before: PageFacts,
+        is_inside: impl Fn(&UrlKey) -> bool,
+    ) -> (PageFacts, bool) {
         let mut facts = self.facts;
         let known: HashSet<u64> = before
             .links
             .iter()
             .map(|link| link.target.fingerprint())
             .collect();
-        let is_new = |url: &UrlKey| !known.contains(&url.fingerprint());
+        let is_new = |url: &UrlKey| is_inside(url) && !known.contains(&url.fingerprint());
         let has_links = facts.links.iter().any(|link| is_new(&link.target));
         let has_text = self.text * 10 > self.text_before * 11;
         add_links(&mut facts, &before);
-        facts.links_left_out += before.links_left_out;
+        facts.links_left_out = facts.links_left_out.max(before.links_left_out);
         facts.directives.noindex |= before.directives.noindex;
         facts.directives.nofollow |= before.directives.nofollow;
         facts.directives.noimageindex |= before.directives.noimageindex;
         if facts.canonical == Canonical::Absent {
             facts.canonical = before.canonical;
         }
-        facts.warnings.rendered = true;
+        facts.warnings.rendered = !self.is_cut;
+        facts.warnings.render_failed = self.is_cut;
         facts.warnings.empty_root = false;
         facts.warnings.script_content = has_links || has_text;
         let facts = PageFacts {
@@ -512,6 +601,7 @@ mod tests {
         check("/a", "/ 1");
         check("/shop/a", "/shop/ 2");
         check("/shop/a?page=2", "/shop/ 2");
-        check("/shop/a/", "/shop/ 3");
+        check("/shop/a/", "/shop/ 2");
+        check("/post/", "/ 1");
     }
 }

@@ -2,13 +2,19 @@
 
 use std::sync::Arc;
 
-use super::{PageParser, PageReader};
+use super::{
+    PageParser, PageReader,
+    charset::{Charset, encoding_of_label},
+};
 use crate::{
     fetch::{BodySink as _, BodyWish, Fetched},
     html::{Following, Namespaces, Tag, Text, TextKind, TextModel, TokenSink, Tokenizer},
     page::{BodyEnd, PageFacts},
     url_key::{Identity, UrlKey},
 };
+
+/// Bytes that are parsed at once.
+const PIECE_BYTES: usize = 64 * 1_024;
 
 /// The facts of the page at `url` that was `answered`, and is shown as this `html` in UTF-8.
 pub(crate) fn read_rendered(
@@ -23,24 +29,31 @@ pub(crate) fn read_rendered(
     let headers = answered.head.headers;
     answered.head.headers = headers.with("content-type", "text/html; charset=utf-8");
     let mut parser = PageParser::new(url, identity, reader);
-    if parser.head(&answered.head) == BodyWish::Read {
-        // It takes what it wants.
-        let _ = parser.chunk(html);
+    let mut wish = parser.head(&answered.head);
+    for piece in html.chunks(PIECE_BYTES) {
+        if wish == BodyWish::Read {
+            wish = parser.chunk(piece);
+        }
     }
     parser.finish(&answered)
 }
 
-/// The length of the text of a page in bytes, without tags, scripts, styles and white space.
-pub(crate) fn text_length(html: &[u8]) -> usize {
+/// The length of the text of a page of this type in characters, without tags, scripts, styles and white space.
+pub(crate) fn text_length(page: &[u8], content_type: &str) -> usize {
+    let label = content_type.split_once("charset=").map(|(_, label)| label);
+    let label = label.and_then(|label| label.split(';').next());
+    let declared = label.and_then(|label| encoding_of_label(label.trim_matches(['"', ' '])));
+    let charset = Charset::determine(page, declared);
+    let (text, ..) = charset.encoding.decode(page);
     let mut tokenizer = Tokenizer::new(TextLength::default());
-    tokenizer.write(html);
-    tokenizer.finish().bytes
+    tokenizer.write(text.as_bytes());
+    tokenizer.finish().characters
 }
 
 #[derive(Default)]
 struct TextLength {
     namespaces: Namespaces,
-    bytes: usize,
+    characters: usize,
 }
 
 impl TokenSink for TextLength {
@@ -54,8 +67,8 @@ impl TokenSink for TextLength {
 
     fn text(&mut self, text: Text<'_>, kind: TextKind) {
         if kind == TextKind::Model(TextModel::Data) {
-            let ink = text.bytes().iter().filter(|byte| **byte > b' ');
-            self.bytes += ink.count();
+            let is_first = |byte: &&u8| **byte > b' ' && **byte & 0xc0 != 0x80;
+            self.characters += text.bytes().iter().filter(is_first).count();
         }
     }
 }
@@ -66,8 +79,14 @@ mod tests {
 
     #[test]
     fn only_text_that_is_shown_counts() {
-        assert_eq!(text_length(b""), 0);
+        let length = |page: &[u8], label: &str| text_length(page, &format!("text/html{label}"));
+        assert_eq!(length(b"", ""), 0);
         let page = b"<title>no</title><p>a b</p><script>x < y</script><style>p{}</style>c";
-        assert_eq!(text_length(page), 3);
+        assert_eq!(length(page, ""), 3);
+        assert_eq!(
+            length("<p>\u{43c}\u{438}\u{440}".as_bytes(), "; charset=utf-8"),
+            3
+        );
+        assert_eq!(length(b"<p>\xec\xe8\xf0", "; charset=windows-1251"), 3);
     }
 }

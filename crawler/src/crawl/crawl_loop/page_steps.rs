@@ -91,6 +91,7 @@ impl CrawlLoop<'_> {
                 is_unchanged: false,
                 changed_to: None,
                 distance: 0,
+                is_again: false,
             };
             let outcome = Outcome::Answered(Box::new(hop.facts.clone()));
             let found = hop.found.take();
@@ -171,7 +172,7 @@ impl CrawlLoop<'_> {
                 self.hold(lease, &passage);
                 continue;
             }
-            if self.frontier.is_given_up(lease.url()) {
+            if self.is_given_up(&lease) {
                 self.end_given_up(lease);
                 continue;
             }
@@ -218,8 +219,10 @@ impl CrawlLoop<'_> {
 
     /// Pages that were begun: finished, out, or waiting for another try.
     fn first_tries(&self) -> u64 {
-        let begun =
-            self.requests.len() + self.revalidation.waiting() + self.frontier.tries_waiting();
+        let begun = self.requests.len()
+            + self.revalidation.waiting()
+            + self.frontier.tries_waiting()
+            + self.rest.rendering.waiting();
         self.end.counts.fetched + begun as u64
     }
 
@@ -297,6 +300,7 @@ impl CrawlLoop<'_> {
             AfterRequest::Decide if let Some(written) = self.other_writing(&lease, &done) => {
                 self.frontier.retry_as(lease, written, Instant::now());
             }
+            AfterRequest::Decide if self.rest.rendering.is_lost() => self.leave_unshown(lease),
             AfterRequest::Decide if self.rest.rendering.wants(lease.url(), &done) => {
                 self.hold_for_browser(lease, validators.is_some(), done);
             }
@@ -402,7 +406,7 @@ impl CrawlLoop<'_> {
         if let Signal::Fine { .. } = signal {
             self.frontier.answered(lease.url());
         }
-        let is_again = lease.earlier_tries() > 0;
+        let is_again = lease.earlier_tries() > 0 && !self.rest.rendering.is_again(lease.url());
         if signal.is_failure() && (is_again || self.frontier.failed(lease.url())) {
             Weight::Ignored
         } else {
@@ -450,6 +454,7 @@ impl CrawlLoop<'_> {
                 .take_whole(&lease, facts, self.rules.judge());
         }
         let mut work = Work::of(&lease, tries);
+        work.is_again = self.rest.rendering.was_read(lease.url());
         let earlier = lease
             .earlier()
             .and_then(|earlier| earlier.answer.as_deref());
@@ -584,8 +589,19 @@ impl CrawlLoop<'_> {
         self.commits.set(value);
     }
 
+    /// Returns whether a URL was given up, or asked for often enough: a page that was decided counts only while pages may begin.
+    fn is_given_up(&self, lease: &Lease) -> bool {
+        let is_full = self.end.counts.fetched >= self.context.config.limits.max_pages;
+        self.frontier.is_given_up(lease.url())
+            || is_full && self.rest.rendering.is_again(lease.url())
+    }
+
     /// Ends the work on a URL that was given up.
     fn end_given_up(&mut self, lease: Lease) {
+        if self.rest.rendering.end_again(lease.url()) {
+            self.keep_decision(lease);
+            return;
+        }
         if self.trouble.leaves(&lease) {
             self.frontier.finish(lease);
             return;
@@ -694,7 +710,9 @@ impl CrawlLoop<'_> {
         let links = match &mut outcome {
             Outcome::Answered(facts) => {
                 self.requests.answered(bytes_of_facts(facts));
-                self.watch(&work.url, facts);
+                if !work.is_again {
+                    self.watch(&work.url, facts);
+                }
                 let taken = self.follow(work, facts, verdict, &mut reading);
                 (!self.is_state_full()).then_some(taken)
             }
@@ -788,6 +806,8 @@ impl CrawlLoop<'_> {
         reading.novelty = text.as_ref().map(|text| match facts.repeat {
             // The page for URLs that do not exist has nothing new.
             Some(_) => TextNovelty::Nothing,
+            // It would be a copy of itself.
+            None if work.is_again => TextNovelty::New,
             None => self.repetition.repeats.read(&work.url, text),
         });
         let distance = match reading.novelty {
@@ -824,7 +844,9 @@ impl CrawlLoop<'_> {
         reading.led_to = led_to;
         let is_listed = verdict.reason == Reason::Listed;
         let Repetition { repeats, held, .. } = &mut self.repetition;
-        if let (Some(text), Some(novelty)) = (&text, reading.novelty) {
+        if work.is_again {
+            // Its place counted it before.
+        } else if let (Some(text), Some(novelty)) = (&text, reading.novelty) {
             let page = ReadPage {
                 url: &work.url,
                 text,

@@ -53,6 +53,7 @@ impl CrawlLoop<'_> {
         }
         let is_left = !self.frontier_is_drained()
             || !self.rest.unvisited.is_over()
+            || !self.rest.rendering.is_over()
             || !self.repetition.held.is_empty();
         let is_late = Instant::now() >= self.end.deadline;
         let Repetition {
@@ -178,59 +179,52 @@ impl CrawlLoop<'_> {
     /// Takes a page as it is shown.
     pub(super) fn take_rendered(&mut self, end: RenderEnd) {
         self.rest.rendering.ended();
-        let RenderEnd { answer, result } = end;
+        let RenderEnd { mut answer, result } = end;
         match result {
             Ok(rendered) => {
-                let HeldAnswer {
-                    lease,
-                    is_conditional,
-                    mut done,
-                } = answer;
-                let mut has_more = false;
-                if let Ok((_, facts)) = &mut done.result {
+                if rendered.is_cut {
+                    self.rest.rendering.note_failure();
+                }
+                if let Ok((_, facts)) = &mut answer.done.result {
+                    let judge = self.rules.judge();
                     let before = std::mem::take(&mut **facts);
-                    (**facts, has_more) = rendered.merge(before);
+                    let (merged, has_more) = rendered.merge(before, |url| judge.is_inside(url));
+                    **facts = merged;
+                    self.rest.rendering.learn(answer.lease.url(), has_more);
                 }
-                if let Some(value) = self.rest.rendering.learn(lease.url(), has_more) {
-                    self.commits.set(value);
-                }
-                if self.rest.rendering.end_again(lease.url()) && !has_more {
-                    self.keep_decision(lease);
-                } else {
-                    self.take_answer(lease, is_conditional, done);
-                }
+                self.take_shown(answer);
             }
             Err(RenderError::Browser(why)) => {
                 self.report([Note::browser_ended(&why)]);
-                self.take_unshown(answer);
-                for answer in self.rest.rendering.lose() {
-                    self.take_unshown(answer);
+                let held = self.rest.rendering.lose();
+                for answer in [answer].into_iter().chain(held) {
+                    self.leave_unshown(answer.lease);
                 }
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
             Err(error) => {
                 tracing::debug!(target: "crawl", url = %answer.lease.url(), "not rendered: {error}");
-                self.take_unshown(answer);
+                self.rest.rendering.note_failure();
+                if let Ok((_, facts)) = &mut answer.done.result {
+                    facts.warnings.render_failed = true;
+                }
+                self.take_shown(answer);
             }
         }
     }
 
-    /// Takes an answer that could not be rendered, by its HTML.
-    fn take_unshown(&mut self, answer: HeldAnswer) {
-        let HeldAnswer {
-            lease,
-            is_conditional,
-            mut done,
-        } = answer;
-        self.rest.rendering.note_failure();
+    fn take_shown(&mut self, answer: HeldAnswer) {
+        self.rest.rendering.end_again(answer.lease.url());
+        self.take_answer(answer.lease, answer.is_conditional, answer.done);
+    }
+
+    /// There is no browser for an answer: its page is asked for again by the next session, unless it was decided before.
+    pub(super) fn leave_unshown(&mut self, lease: Lease) {
         if self.rest.rendering.end_again(lease.url()) {
             self.keep_decision(lease);
-            return;
+        } else {
+            self.frontier.finish(lease);
         }
-        if let Ok((_, facts)) = &mut done.result {
-            facts.warnings.render_failed = true;
-        }
-        self.take_answer(lease, is_conditional, done);
     }
 
     /// The answer to a second request for a page changes nothing.

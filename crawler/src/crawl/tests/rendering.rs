@@ -280,17 +280,63 @@ async fn a_second_answer_that_fails_changes_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_without_its_browser_is_partial() {
-    let browser = Browser::default();
-    browser.last.store(5, Ordering::SeqCst);
-    let (mut bench, browser) = rendering(application(false), RenderMode::Auto, browser);
+    for last in [1, 2, 5, 40] {
+        let browser = Browser::default();
+        browser.last.store(last, Ordering::SeqCst);
+        let (mut bench, _) = rendering(application(last == 5), RenderMode::Auto, browser);
+        let crawled = bench.run().await;
+        assert_eq!(crawled.ending, Ending::Deferred, "{last}");
+        let notes: Vec<_> = crawled.notes.iter().map(|note| note.code).collect();
+        assert!(notes.contains(&"browser-ended"), "{notes:?}");
+        bench.keep(crawled);
+        bench.now += jiff::SignedDuration::from_hours(1);
+        let crawled = bench.run().await;
+        assert_eq!(crawled.ending, Ending::Drained, "{last}");
+        assert_eq!(with_reason(&crawled, Reason::Listed).len(), 40, "{last}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_script_that_failed_once_is_asked_for_again() {
+    let pages = application(false).script().unwrap();
+    let site = FixtureSite::default().scripted(move |asked, before| {
+        if asked.ends_with("/s/0.js") && before < 3 {
+            return Some(FixturePage::status(503));
+        }
+        pages(asked, before)
+    });
+    let (mut bench, _) = rendering(site, RenderMode::Auto, Browser::default());
     let crawled = bench.run().await;
-    assert_eq!(crawled.ending, Ending::Deferred);
-    let notes: Vec<_> = crawled.notes.iter().map(|note| note.code).collect();
-    assert!(notes.contains(&"browser-ended"), "{notes:?}");
-    bench.keep(crawled);
-    bench.now += jiff::SignedDuration::from_hours(1);
+    assert_noted(&crawled, "could not be rendered");
+    assert_eq!(with_reason(&crawled, Reason::Listed), ["/"]);
+    bench.finish(crawled);
+    bench.now += jiff::SignedDuration::from_hours(24);
     let crawled = bench.run().await;
-    assert_eq!(crawled.ending, Ending::Drained);
     assert_eq!(with_reason(&crawled, Reason::Listed).len(), 40);
-    drop(browser);
+}
+
+#[tokio::test(start_paused = true)]
+async fn scripts_of_the_sample_lead_nowhere_else() {
+    // Links to other sites by script make no group whole, and rules count after a redirect.
+    let site = FixtureSite::default().scripted(|asked, _| {
+        let path = asked.strip_prefix("https://site.example")?;
+        let links = |number| format!("<a href=/post-{number}/>x</a>");
+        let links: Vec<String> = (0..30).map(links).collect();
+        Some(match path {
+            "/" => FixturePage::html(prose(path) + &links.concat()),
+            "/share.js" => script("<a href=https://social.example/>x</a>"),
+            "/moved.js" => FixturePage::redirect(302, "/private/x.js"),
+            "/private/x.js" => script("<a href=/hidden>x</a>"),
+            _ if path.starts_with("/post-") => FixturePage::html(
+                prose(path) + "<script src=/share.js></script><script src=/moved.js></script>",
+            ),
+            _ => FixturePage::html(prose(path)),
+        })
+    });
+    let (mut bench, browser) = rendering(site, RenderMode::Auto, Browser::default());
+    bench.config.scope.exclude = vec!["/private/*".to_owned()];
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 31);
+    assert_eq!(browser.shown().len(), 3);
+    assert!(!bench.pages().contains(&"/private/x.js".to_owned()));
 }
