@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::{
     bytes::{EFFECT_BYTES, bytes_of, bytes_of_facts},
-    rendering::{Unrendered, UnrenderedAfter},
+    rendering::Unrendered,
     revalidation::{NotModified, Rereads},
     unlinked::PortionAfter,
 };
@@ -45,7 +45,7 @@ pub(super) struct Questions {
     pub(super) wanted: Option<QueueQuery>,
     pub(super) not_modified: Vec<NotModified>,
     pub(super) unvisited: Option<PortionAfter>,
-    pub(super) unrendered: Option<UnrenderedAfter>,
+    pub(super) unrendered: Option<PortionAfter>,
 }
 
 impl Questions {
@@ -69,10 +69,10 @@ impl Questions {
         }
         answers.rereads = Rereads::read(self.not_modified, store)?;
         if let Some(portion) = self.unvisited {
-            answers.unvisited = Some(portion.read(store)?);
+            answers.unvisited = Some(portion.unvisited(store)?);
         }
         if let Some(portion) = self.unrendered {
-            answers.unrendered = Some(portion.read(store)?);
+            answers.unrendered = Some(Unrendered::read(&portion, store)?);
         }
         Ok((store.bytes()?, answers))
     }

@@ -51,7 +51,7 @@ use super::{
     revalidation::{Revalidation, TestEnd},
     rules::{RobotsChange, SiteRules},
     second_look::SecondAnswer,
-    unlinked::Unvisited,
+    unlinked::StoreWalk,
 };
 use crate::{
     client::{
@@ -120,7 +120,8 @@ pub(super) struct CrawlLoop<'a> {
 
 /// What is looked for when the queue is drained.
 struct Rest {
-    unvisited: Unvisited,
+    /// Over the listed pages that nothing of the crawl led to.
+    unvisited: StoreWalk,
     rendering: Rendering,
 }
 
@@ -234,7 +235,7 @@ impl<'a> CrawlLoop<'a> {
             revalidation: Revalidation::new(open.number, memory.trust, open.is_fresh),
             trouble: HostTrouble::new(health),
             rest: Rest {
-                unvisited: Unvisited::new(memory.earlier.is_some()),
+                unvisited: StoreWalk::new(memory.earlier.is_some()),
                 rendering: Rendering::new(
                     setup.renderer,
                     &config.parse.render,
@@ -505,9 +506,10 @@ impl<'a> CrawlLoop<'a> {
 
     /// Returns whether the links of another page can be held in memory.
     fn has_room(&self) -> bool {
-        let held =
-            self.commits.held_bytes() + self.revalidation.held_bytes() + self.requests.held_bytes();
-        let held = held + self.rest.rendering.held_bytes();
+        let held = self.commits.held_bytes()
+            + self.revalidation.held_bytes()
+            + self.requests.held_bytes()
+            + self.rest.rendering.held_bytes();
         held < self.context.config.limits.max_pending_bytes
     }
 

@@ -11,13 +11,13 @@ use std::{
     sync::Arc,
 };
 
+use tokio::task::JoinSet;
+
 use super::{
     page_resources::{PageResources, ResourcesOfPage},
     requests::PageDone,
-    unlinked::PORTION,
+    unlinked::{PORTION, PortionAfter, StoreWalk},
 };
-use tokio::task::JoinSet;
-
 use crate::{
     config::{RenderConfig, RenderMode},
     frontier::Lease,
@@ -64,7 +64,8 @@ pub(super) struct Rendering {
     held: VecDeque<HeldAnswer>,
     /// Pages that the browser has.
     out: usize,
-    walk: RenderWalk,
+    /// Over the pages that were not rendered.
+    walk: StoreWalk,
     /// Pages were decided since the walk began.
     is_stale: bool,
     /// Pages that were not rendered, or not to their end, although they should have been.
@@ -104,17 +105,6 @@ struct PageGroup {
     sample: BTreeMap<u64, QueuedUrl>,
 }
 
-/// The walk over the pages that were not rendered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum RenderWalk {
-    /// None is wanted.
-    Over,
-    /// After this URL, or from the start.
-    After(Option<UrlKey>),
-    /// A portion is on its way.
-    Loading,
-}
-
 /// An answer that waits for the browser.
 pub(super) struct HeldAnswer {
     pub(super) lease: Lease,
@@ -145,13 +135,10 @@ pub(super) struct Unrendered {
     is_last: bool,
 }
 
-/// The question to the store: the portion after this URL, or the first.
-pub(super) struct UnrenderedAfter(Option<UrlKey>);
-
-impl UnrenderedAfter {
-    /// Reads the portion from `store`, and whether it is the last.
-    pub(super) fn read(&self, store: &Store) -> Result<Unrendered, StoreError> {
-        let after = self.0.as_ref();
+impl Unrendered {
+    /// Reads a portion from `store`.
+    pub(super) fn read(portion: &PortionAfter, store: &Store) -> Result<Self, StoreError> {
+        let after = portion.0.as_ref();
         let mut pages = Vec::new();
         store.each(after, Shown::Outline, &mut |rows| {
             let note = rows.note()?;
@@ -184,7 +171,7 @@ impl UnrenderedAfter {
             })
         })?;
         let is_last = pages.len() < PORTION;
-        Ok(Unrendered { pages, is_last })
+        Ok(Self { pages, is_last })
     }
 }
 
@@ -223,7 +210,7 @@ impl Rendering {
             chosen: HashSet::new(),
             held: VecDeque::new(),
             out: 0,
-            walk: RenderWalk::Over,
+            walk: StoreWalk::new(false),
             is_stale: true,
             failed: 0,
             is_lost: false,
@@ -316,7 +303,7 @@ impl Rendering {
     pub(super) fn lose(&mut self) -> VecDeque<HeldAnswer> {
         self.renderer = None;
         self.is_lost = true;
-        self.walk = RenderWalk::Over;
+        self.walk = StoreWalk::new(false);
         std::mem::take(&mut self.held)
     }
 
@@ -384,38 +371,27 @@ impl Rendering {
 
     /// Returns whether nothing is left to be rendered of what the crawl knows.
     pub(super) fn is_over(&self) -> bool {
-        self.is_idle()
-            && self.walk == RenderWalk::Over
-            && !self.is_lost
-            && !(self.is_on() && self.is_stale)
+        self.is_idle() && self.walk.is_over() && !self.is_lost && !(self.is_on() && self.is_stale)
     }
 
     /// Returns whether the store can be asked for a portion of the pages that were not rendered, when nothing else is left.
     pub(super) fn is_wanted(&self) -> bool {
-        self.is_on() && (self.is_stale || matches!(self.walk, RenderWalk::After(_)))
+        self.is_on() && (self.is_stale || self.walk.is_wanted())
     }
 
     /// The portion that the store is asked for now.
-    pub(super) fn next_portion(&mut self) -> Option<UnrenderedAfter> {
-        if self.walk == RenderWalk::Over && std::mem::take(&mut self.is_stale) {
-            self.walk = RenderWalk::After(None);
+    pub(super) fn next_portion(&mut self) -> Option<PortionAfter> {
+        if self.walk.is_over() && std::mem::take(&mut self.is_stale) {
+            self.walk = StoreWalk::new(true);
         }
-        match std::mem::replace(&mut self.walk, RenderWalk::Loading) {
-            RenderWalk::After(after) => Some(UnrenderedAfter(after)),
-            other => {
-                self.walk = other;
-                None
-            }
-        }
+        self.walk.next_portion()
     }
 
     /// Takes a portion of the pages that were not rendered; returns those that are asked for once more.
     pub(super) fn take_portion(&mut self, portion: Unrendered) -> Vec<QueuedUrl> {
         let Unrendered { pages, is_last } = portion;
-        self.walk = match pages.last() {
-            Some((last, _)) if !is_last => RenderWalk::After(Some(last.key.clone())),
-            Some(_) | None => RenderWalk::Over,
-        };
+        let last = pages.last().filter(|_| !is_last);
+        self.walk.arrived(last.map(|(last, _)| &last.key));
         let mut chosen = Vec::new();
         for (url, is_shell) in pages {
             let (name, fingerprint) = (group_of(&url.key), url.key.fingerprint());

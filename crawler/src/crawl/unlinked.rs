@@ -11,23 +11,23 @@ use crate::{
 /// URLs of one portion at most.
 pub(super) const PORTION: usize = 2_048;
 
-/// A walk over the listed pages without a visit.
+/// A walk over pages of the store by portions.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unvisited {
+pub(super) enum StoreWalk {
     /// After this URL, or from the start.
     After(Option<UrlKey>),
     /// A portion is on its way.
     Loading,
-    /// All of them were queued.
+    /// It is over.
     Done,
 }
 
 /// The question to the store: the portion after this URL, or the first.
-pub(super) struct PortionAfter(Option<UrlKey>);
+pub(super) struct PortionAfter(pub(super) Option<UrlKey>);
 
 impl PortionAfter {
-    /// Reads the portion from `store`: URLs with their depth.
-    pub(super) fn read(&self, store: &Store) -> Result<Vec<(UrlKey, u32)>, StoreError> {
+    /// Reads the portion of the listed pages that have no visit from `store`: URLs with their depth.
+    pub(super) fn unvisited(&self, store: &Store) -> Result<Vec<(UrlKey, u32)>, StoreError> {
         unvisited(store, self.0.as_ref(), PORTION)
     }
 }
@@ -56,7 +56,7 @@ pub(super) fn unvisited(
     Ok(found)
 }
 
-impl Unvisited {
+impl StoreWalk {
     /// A walk from the start, or none.
     pub(super) fn new(is_needed: bool) -> Self {
         if is_needed {
@@ -66,7 +66,7 @@ impl Unvisited {
         }
     }
 
-    /// Returns whether nothing is left to queue.
+    /// Returns whether it is over.
     pub(super) fn is_over(&self) -> bool {
         *self == Self::Done
     }
@@ -87,12 +87,9 @@ impl Unvisited {
         }
     }
 
-    /// Takes note of the portion that the store brought.
-    pub(super) fn arrived(&mut self, portion: &[(UrlKey, u32)]) {
-        *self = match portion.last() {
-            Some((last, _)) if portion.len() >= PORTION => Self::After(Some(last.clone())),
-            Some(_) | None => Self::Done,
-        };
+    /// Takes note of the portion that the store brought; the next one comes after this URL, if there is one.
+    pub(super) fn arrived(&mut self, last: Option<&UrlKey>) {
+        *self = last.map_or(Self::Done, |last| Self::After(Some(last.clone())));
     }
 }
 

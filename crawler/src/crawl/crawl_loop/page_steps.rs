@@ -23,6 +23,7 @@ use crate::{
         repetition::Repetition,
         requests::{self, AfterRequest, Elsewhere, PageDone, PageRequest},
         revalidation::{self, AfterNotModified, Rereads, TestEnd},
+        unlinked::PORTION,
         validators::{changed_content, is_unchanged},
     },
     fetch::{Fetched, Request},
@@ -657,7 +658,8 @@ impl CrawlLoop<'_> {
 
     /// Queues a portion of the listed pages that nothing led to.
     pub(super) fn take_unvisited(&mut self, portion: Vec<(UrlKey, u32)>) {
-        self.rest.unvisited.arrived(&portion);
+        let last = portion.last().filter(|_| portion.len() >= PORTION);
+        self.rest.unvisited.arrived(last.map(|(last, _)| last));
         for (url, depth) in portion {
             if self.known.contains(&url) {
                 continue;
