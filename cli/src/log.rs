@@ -36,8 +36,9 @@ pub(crate) fn begin(output: &Output, level: LevelFilter) {
         "tokio",
         "tower",
     ];
-    // The pool of connections to a catalogue repeats what its errors say, and so does the library that gets tokens of Google.
-    const REPEATING: [&str; 2] = ["deadpool", "gcp_auth"];
+    // The pool of connections to a catalogue repeats what its errors say, and so do the libraries that get tokens of Google and that talk
+    // to a browser.
+    const REPEATING: [&str; 3] = ["chromiumoxide", "deadpool", "gcp_auth"];
     let below = if level == LevelFilter::TRACE {
         level
     } else {

@@ -222,6 +222,13 @@ impl Dating {
             None => (facts.document_tag()?, ContentHash::OF_DOCUMENT),
         };
         let history = History::of(facts, &record.basis, known);
+        let before = known.and_then(|known| known.shown_hash);
+        let shown = facts.shown.map(|shown| shown.hash);
+        // A page that a 304 confirmed was not rendered again.
+        let is_steady = shown.is_some()
+            && shown == before
+            && record.basis == Basis::Own
+            && matches!(history, History::Same(_));
         let dated = self.dated(key, record, known);
         let (lastmod, source) = dated
             .map(|dated| (dated.value.as_str().to_owned(), dated.source))
@@ -237,6 +244,8 @@ impl Dating {
             _ => LedgerEntry {
                 content_hash,
                 hash_version,
+                shown_hash: shown.or(before),
+                is_shown_steady: is_steady || known.is_some_and(|known| known.is_shown_steady),
                 lastmod,
                 last_modified_seconds: facts.last_modified.map(Timestamp::as_second),
                 source,

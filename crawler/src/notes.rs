@@ -153,21 +153,21 @@ notes! {
     start_nofollow "start-nofollow" (url)
         "the start page {url} has nofollow, so its links are not followed. Remove nofollow there, or name the pages in \
          a sitemap or with --seeds";
-    start_is_shell "start-needs-javascript" (url)
-        "{url} has scripts, no links and little text: it seems to be rendered by JavaScript, which arpent does not run. Pages \
-         that only scripts link to are missing, unless a sitemap or --seeds names them";
-    pages_are_shells "pages-need-javascript" (count, pages)
-        "{count} of {pages} pages have scripts, no links and little text: they seem to be rendered by JavaScript, which \
-         arpent does not run";
-    empty_roots "empty-application-root" (count, example)
-        "pages have an empty element for an application that scripts fill ({count}), e.g. {example}: arpent does not run JavaScript, so \
-         what it adds there is not known. If links are missing, name their pages in a sitemap or with --seeds";
+    start_is_shell "start-needs-javascript" (url, advice)
+        "{url} has scripts, no links and little text: it seems to be rendered by JavaScript. {advice}";
+    pages_are_shells "pages-need-javascript" (count, pages, advice)
+        "{count} of {pages} pages have scripts, no links and little text: they seem to be rendered by JavaScript. {advice}";
+    empty_roots "empty-application-root" (count, example, advice)
+        "pages have an empty element for an application that scripts fill ({count}), e.g. {example}. {advice}";
     browser_ended "browser-ended" (why)
         "the browser that renders pages ended: {why}. The pages that are left are rendered by the next session";
     not_rendered "not-rendered" (count)
         "{count} could not be rendered, so links and text that scripts add to them are missing; the next crawl tries again";
     requests_not_sent "requests-not-sent" (count)
         "scripts wanted to send {count} with other methods than GET: arpent sends none, so what they show may be missing";
+    clicks_not_followed "clicks-not-followed" (count, example)
+        "{count} of rendered pages react to clicks without being links, e.g. on {example}: search engines follow links alone, and so does \
+         arpent. Make them links, if they lead to pages";
     hash_routes "hash-routes" (count, example)
         "pages link to routes after a # ({count}), e.g. {example}: to search engines these are one page, and a sitemap lists none of \
          them. Give each route a path of its own";
@@ -308,6 +308,16 @@ notes! {
     file_times_unused "file-times-unused" (folder, at_once, files, minutes)
         "{folder}: {at_once} of {files} pages were written within {minutes} minutes, as by a checkout or a build; the \
          times of the files are not used as lastmod";
+}
+
+/// The advice for pages that scripts fill; `is_offered`: there is a browser that could render them.
+pub(crate) fn script_advice(is_offered: bool) -> &'static str {
+    if is_offered {
+        "--render auto runs their scripts in a browser; without it pages that only scripts link to are missing, unless a sitemap or \
+         --seeds names them"
+    } else {
+        "arpent runs no scripts, so pages that only scripts link to are missing, unless a sitemap or --seeds names them"
+    }
 }
 
 /// A count with its first example.

@@ -21,7 +21,7 @@ use jiff::Timestamp;
 pub use self::closed_pattern::{ClosedPattern, PatternKind};
 pub use self::facts::{
     BodyEnd, BodyKind, Canonical, ContentHash, Directives, LanguageVersion, Link, PageFacts,
-    Refresh, StatedDates, StatedElement,
+    Refresh, RenderedContent, StatedDates, StatedElement,
 };
 pub use self::ledger::{LedgerDates, LedgerEntry};
 pub use self::link_texts::{LinkTexts, TakenLinks};

@@ -3,7 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::{fetch::BoxFuture, url_key::UrlKey};
+use crate::{config::RenderConfig, fetch::BoxFuture, url_key::UrlKey};
+
+/// Opens the browser of a session, which begins with its first page and ends with its last handle.
+///
+/// # Errors
+/// There is no program for it; the text names what to do.
+pub type OpenBrowser = Arc<dyn Fn(&RenderConfig) -> Result<Arc<dyn Render>, String> + Send + Sync>;
 
 /// Runs the scripts of pages.
 pub trait Render: Send + Sync {
@@ -73,6 +79,10 @@ pub struct Resource {
 pub struct RenderedPage {
     /// The document as HTML in UTF-8, with its shadow roots as templates.
     pub html: Vec<u8>,
+    /// URLs that the page went to by itself.
+    pub redirects: Vec<String>,
+    /// Elements that react to clicks and are neither links nor parts of forms.
+    pub clicks: u64,
     /// Its time was over before nothing more came.
     pub is_cut: bool,
 }

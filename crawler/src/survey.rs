@@ -13,7 +13,7 @@ use crate::{
     config::Config,
     crawl_state::rules_at_rest,
     human,
-    notes::Note,
+    notes::{Note, script_advice},
     page::PageFacts,
     robots::Rules,
     site::Site,
@@ -187,7 +187,7 @@ pub fn look(
     let found = [
         (!typed.is_on(&site.origin)).then(|| Note::start_redirected(&typed.origin(), &site.origin)),
         (page.warnings.password_field).then(|| Note::start_asks_for_password(url)),
-        (page.warnings.script_shell).then(|| Note::start_is_shell(url)),
+        (page.warnings.script_shell).then(|| Note::start_is_shell(url, &script_advice(false))),
         (page.directives.noindex).then(|| Note::start_noindex(url)),
     ];
     notes.extend(found.into_iter().flatten().map(|note| note.naming(url)));

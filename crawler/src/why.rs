@@ -27,7 +27,8 @@ use crate::{
     crawl_state,
     outcome::SessionOutcome,
     page::{
-        Basis, Canonical, ClosedPattern, Page, PageFacts, PageRecord, Reason, Repeat, State, Visit,
+        Basis, Canonical, ClosedPattern, Page, PageFacts, PageRecord, Reason, RenderedContent,
+        Repeat, State, Visit,
     },
     repeats::pattern_of,
     robots::Rules,
@@ -154,6 +155,8 @@ pub struct LastAnswer {
     pub attempts: u32,
     /// The outcome is an earlier answer, which a 304 confirmed.
     pub is_confirmed: bool,
+    /// What a browser shows of the page, beside its HTML; `None`: it was not rendered.
+    pub rendered: Option<RenderedContent>,
 }
 
 /// A step of a chain of redirects.
@@ -269,7 +272,10 @@ impl Question<'_> {
     /// The first published URLs whose pages have the bytes of the page `url`.
     fn copies(&self, url: &UrlKey, facts: Option<&PageFacts>) -> Result<Vec<String>, StoreError> {
         let mut copies = Vec::new();
-        let Some(hash) = facts.and_then(|facts| facts.body_hash) else {
+        let Some(hash) = facts
+            .filter(|facts| facts.shown.is_none())
+            .and_then(|facts| facts.body_hash)
+        else {
             return Ok(copies);
         };
         self.store.each(None, Shown::Outline, &mut |rows| {
@@ -520,6 +526,7 @@ impl LastAnswer {
             content_type: facts.and_then(|facts| facts.content_type.clone()),
             bytes: facts.map_or(0, |facts| facts.body_bytes),
             title: facts.and_then(|facts| facts.title.clone()),
+            rendered: facts.and_then(|facts| facts.shown),
             fetched_at: record.fetched_at,
             attempts: record.attempts,
             is_confirmed: record.basis == Basis::Confirmed,

@@ -13,11 +13,13 @@ use crawler::store::Store;
 
 /// Third-party crates and the only places that may name them: one file or folder, so that it can be
 /// exchanged, and so that its types stay out of every public signature.
-const OWNERS: [(&str, &[&str]); 30] = [
+const OWNERS: [(&str, &[&str]); 32] = [
+    ("base64", &["crawler/render/src/page.rs"]),
     (
         "brotli_decompressor",
         &["crawler/src/fetch/decode/brotli.rs"],
     ),
+    ("chromiumoxide", &["crawler/render/src/"]),
     (
         "clap",
         &[
@@ -35,7 +37,10 @@ const OWNERS: [(&str, &[&str]); 30] = [
     ("cookie_store", &["crawler/src/client/cookies.rs"]),
     ("croner", &["crawler/src/schedule.rs"]),
     ("deadpool_postgres", &["crawler/fleet/src/catalogue"]),
-    ("futures_util", &["crawler/src/storage"]),
+    (
+        "futures_util",
+        &["crawler/src/storage", "crawler/render/src/"],
+    ),
     ("getrandom", &["crawler/src/notify/key.rs"]),
     ("governor", &["crawler/src/politeness"]),
     ("h2", &["crawler/src/fetch/"]),
@@ -83,9 +88,10 @@ const OWNERS: [(&str, &[&str]); 30] = [
 
 /// The code that may be async. The rest are plain functions: they take the time as an argument, and the caller of a
 /// function that blocks decides on which thread.
-const MAY_WAIT: [&str; 11] = [
+const MAY_WAIT: [&str; 12] = [
     "cli/src/",
     "crawler/fleet/src/",
+    "crawler/render/src/",
     "crawler/src/check/live",
     "crawler/src/client/",
     "crawler/src/crawl/",
@@ -108,6 +114,7 @@ const STARTERS: [(&str, &[&str]); 5] = [
             "crawler/src/crawl/",
             "crawler/src/driver/sessions.rs",
             "crawler/fleet/src/worker_loop.rs",
+            "crawler/render/src/process.rs",
         ],
     ),
     // Work that blocks, outside of the threads of the runtime.
@@ -126,8 +133,14 @@ const STARTERS: [(&str, &[&str]); 5] = [
     ),
     ("tokio::spawn", &[]),
     ("thread::spawn", &[]),
-    // A hook.
-    ("Command::new", &["crawler/src/notify/command.rs"]),
+    // A hook, a browser.
+    (
+        "Command::new",
+        &[
+            "crawler/src/notify/command.rs",
+            "crawler/render/src/process.rs",
+        ],
+    ),
 ];
 
 /// The modules of the crawler from top to bottom, and what each uses besides itself: modules below it.
@@ -461,7 +474,7 @@ const MODULES: [(&str, &[&str]); 48] = [
     ),
     ("robots", &["fetch", "page"]),
     ("html", &[]),
-    ("render", &["fetch", "url_key"]),
+    ("render", &["config", "fetch", "url_key"]),
     ("fetch", &["config", "page", "url_key"]),
     ("retry_after", &["machine", "outcome", "url_key"]),
     // The bucket follows the folder of a set. It decides nothing.
@@ -544,8 +557,10 @@ fn crates_use_only_the_crates_below_them() {
     for (path, code) in sources() {
         let above: &[&str] = match path.split_once("/src/").map(|(krate, _)| krate) {
             Some("sitemap-core") => &["crawler", "cli", "arpent"],
-            Some("crawler") => &["cli", "arpent", "arpent_fleet"],
-            Some("crawler/fleet") => &["cli", "arpent"],
+            Some("crawler") => &["cli", "arpent", "arpent_fleet", "arpent_render"],
+            Some("crawler/fleet" | "crawler/render") => {
+                &["cli", "arpent", "arpent_fleet", "arpent_render"]
+            }
             _ => &[],
         };
         strangers.extend(
@@ -690,10 +705,16 @@ fn few_places_start_threads_tasks_and_programs() {
 #[test]
 fn files_of_one_module_form_no_circle() {
     let sources = sources();
-    let circles: BTreeSet<String> = ["cli", "crawler", "crawler/fleet", "sitemap-core"]
-        .iter()
-        .flat_map(|member| circles(member, &sources))
-        .collect();
+    let circles: BTreeSet<String> = [
+        "cli",
+        "crawler",
+        "crawler/fleet",
+        "crawler/render",
+        "sitemap-core",
+    ]
+    .iter()
+    .flat_map(|member| circles(member, &sources))
+    .collect();
     assert_eq!(circles, BTreeSet::new(), "files that import each other");
 }
 
@@ -756,10 +777,10 @@ fn circles(member: &str, sources: &BTreeMap<String, String>) -> Vec<String> {
 const KNOWN_WIDE: [(&str, usize); 8] = [
     ("crawler/src/config/fetch.rs: FetchConfig", 17),
     ("crawler/src/config/publish.rs: PublishConfig", 28),
-    ("crawler/src/page/facts.rs: PageFacts", 32),
+    ("crawler/src/page/facts.rs: PageFacts", 33),
     ("crawler/src/parse/html.rs: Findings", 19),
-    ("crawler/src/site_report/outline.rs: ReportOutline", 19),
-    ("crawler/src/site_report/rows.rs: UrlRow", 26),
+    ("crawler/src/site_report/outline.rs: ReportOutline", 20),
+    ("crawler/src/site_report/rows.rs: UrlRow", 27),
     ("crawler/src/store/sessions.rs: StoredSession", 19),
     ("crawler/src/why.rs: UrlExplanation", 22),
 ];
@@ -830,13 +851,13 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 }
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
-const CEILINGS: [(&str, usize); 43] = [
-    ("cli", 12_000),
+const CEILINGS: [(&str, usize); 44] = [
+    ("cli", 12_050),
     ("cli/commands", 5_500),
     ("cli/settings", 4_050),
     ("cli/args", 1_100),
-    ("crawler", 58_450),
-    ("crawler/crawl", 7_200),
+    ("crawler", 58_700),
+    ("crawler/crawl", 7_350),
     ("crawler/parse", 5_900),
     ("crawler/publish", 5_800),
     ("crawler/store", 3_200),
@@ -849,6 +870,7 @@ const CEILINGS: [(&str, usize); 43] = [
     ("crawler/fleet", 2_800),
     ("crawler/fleet/catalogue", 1_450),
     ("crawler/fleet/session", 550),
+    ("crawler/render", 900),
     ("crawler/html", 1_450),
     ("crawler/site_run", 1_850),
     ("crawler/url_key", 1_300),
@@ -858,7 +880,7 @@ const CEILINGS: [(&str, usize); 43] = [
     ("crawler/notify", 1_750),
     ("crawler/site_report", 1_150),
     ("crawler/summary", 1_150),
-    ("crawler/why", 1_100),
+    ("crawler/why", 1_150),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 900),
     ("crawler/audit", 1_000),
@@ -914,10 +936,16 @@ fn rooms_are_under_their_ceilings() {
             ));
         }
     }
-    let production: usize = ["cli", "crawler", "crawler/fleet", "sitemap-core"]
-        .iter()
-        .filter_map(|krate| lines.get(*krate))
-        .sum();
+    let production: usize = [
+        "cli",
+        "crawler",
+        "crawler/fleet",
+        "crawler/render",
+        "sitemap-core",
+    ]
+    .iter()
+    .filter_map(|krate| lines.get(*krate))
+    .sum();
     let tests = all_lines() - production;
     if tests > CEILING_OF_TESTS {
         faults.push(format!(
@@ -1128,7 +1156,13 @@ fn type_name(line: &str) -> Option<&str> {
 /// Every source file by its path in the repository: the code without comments and tests.
 fn sources() -> BTreeMap<String, String> {
     let mut sources = BTreeMap::new();
-    for member in ["cli", "crawler", "crawler/fleet", "sitemap-core"] {
+    for member in [
+        "cli",
+        "crawler",
+        "crawler/fleet",
+        "crawler/render",
+        "sitemap-core",
+    ] {
         collect(&format!("{member}/src"), &mut sources);
     }
     assert!(sources.len() > 50, "only {} files", sources.len());

@@ -87,10 +87,10 @@ fn help_lists_exactly_the_options() {
         .collect();
     options.sort_unstable();
     options.dedup();
-    let expected = "--ca-file --changefreq --color --concurrency --config --contact --delay --discover --dry-run --exclude \
+    let expected = "--browser --ca-file --changefreq --color --concurrency --config --contact --delay --discover --dry-run --exclude \
         --file-group --file-mode --follow-only --force --format --fresh --header --help --hook-command --ignore --include --index \
         --indexnow --json --layout --list-only --log-format --max-depth --max-pages --max-time --no-gzip --output --ping --priority \
-        --proxy --public-url --publish-as --quiet --rate --resolve --schema-location --scope --section --seeds --state \
+        --proxy --public-url --publish-as --quiet --rate --render --render-hosts --render-time --resolve --schema-location --scope --section --seeds --state \
         --user-agent --verbose --with";
     assert_eq!(options, expected.split_whitespace().collect::<Vec<_>>());
 }

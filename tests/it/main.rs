@@ -54,6 +54,8 @@ mod real_world;
 mod reasons;
 mod recrawl;
 mod reference_model;
+#[cfg(all(target_os = "linux", feature = "render"))]
+mod render;
 mod report;
 mod safe;
 mod schemas;

@@ -7,7 +7,13 @@ use std::{
 };
 
 /// Crates whose texts are plain.
-const CRATES: [&str; 4] = ["cli", "crawler", "crawler/fleet", "sitemap-core"];
+const CRATES: [&str; 5] = [
+    "cli",
+    "crawler",
+    "crawler/fleet",
+    "crawler/render",
+    "sitemap-core",
+];
 
 /// Further texts for users, as whole files: these, and all files of these folders.
 const FILES: [&str; 3] = [

@@ -59,7 +59,8 @@ pub(super) fn run(
         let politeness = Politeness::new(&shared.session.config.politeness);
         let stop = supervisor.stop().clone();
         let clock = dependencies::clock(environment);
-        let crawler = Crawler::new(&output.messenger(), politeness, stop, clock, environment);
+        let mut crawler = Crawler::new(&output.messenger(), politeness, stop, clock, environment);
+        crawler.open_browser = dependencies::open_browser();
         let mut board = Board::new(sites.len(), output);
         let mut worst = ExitCode::Success;
         let shown: Arc<dyn driver::Board> = Arc::new(board.clone());

@@ -89,7 +89,8 @@ impl LoopParts {
         let politeness = Politeness::new(&settings.shared.session.config.politeness);
         let messages = output.messenger();
         let clock = Arc::clone(clock);
-        let crawler = Crawler::new(&messages, politeness, Stop::default(), clock, environment);
+        let mut crawler = Crawler::new(&messages, politeness, Stop::default(), clock, environment);
+        crawler.open_browser = dependencies::open_browser();
         let service = ServiceManager::new();
         #[cfg(feature = "metrics")]
         let (crawler, metrics, responder) =

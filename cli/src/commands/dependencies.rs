@@ -1,10 +1,11 @@
-//! The clock that the program gives to the library.
+//! The clock and the browser that the program gives to the library.
 
 use std::sync::Arc;
 
 use crawler::{
     IS_FOR_TESTS,
     clock::{Clock, SystemClock},
+    render::OpenBrowser,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -27,6 +28,25 @@ pub(super) fn clock(environment: &Environment) -> Arc<dyn Clock> {
         Some(shift) => Arc::new(ShiftedClock(shift)),
         None => Arc::new(SystemClock),
     }
+}
+
+/// Opens a browser for sessions that render pages, if this program was built with it.
+#[cfg(feature = "render")]
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "a build without the feature has none"
+)]
+pub(super) fn open_browser() -> Option<OpenBrowser> {
+    Some(Arc::new(|config| {
+        let program = arpent_render::find(config.browser.as_deref());
+        let program = program.map_err(|error| error.to_string())?;
+        Ok(Arc::new(arpent_render::Chromium::new(program, config.time)))
+    }))
+}
+
+#[cfg(not(feature = "render"))]
+pub(super) fn open_browser() -> Option<OpenBrowser> {
+    None
 }
 
 /// A clock that shows another time than that of the machine.

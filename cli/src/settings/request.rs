@@ -3,12 +3,12 @@
 use std::{borrow::Cow, net::IpAddr};
 
 use crawler::{
-    config::{Credentials, Resolve, Secret},
+    config::{Credentials, RenderMode, Resolve, Secret},
     driver::{HOST_PLACE, SITE_PLACE, directory},
     url_key::{Identity, UrlKey},
 };
 
-use super::value::{Read, Value, Wrong, optional_text, text};
+use super::value::{Read, Value, Wrong, filled, optional_text, text, word};
 
 /// Headers that arpent sets itself, or that would break the reading of answers.
 const RESERVED_HEADERS: &[&str] = &[
@@ -163,6 +163,33 @@ pub(crate) fn resolve(value: &Value) -> Read<Resolve> {
         port,
         address,
     })
+}
+
+/// Which pages are rendered.
+pub(crate) fn render(value: &Value) -> Read<RenderMode> {
+    let words = [
+        ("auto", RenderMode::Auto),
+        ("always", RenderMode::Always),
+        ("never", RenderMode::Never),
+    ];
+    let mode = word(value, &words)?;
+    if mode != RenderMode::Never && cfg!(not(feature = "render")) {
+        return Err(Wrong::new(
+            "this program was built without render; remove the setting, use a package of arpent, or build arpent with --features render",
+        ));
+    }
+    Ok(mode)
+}
+
+/// The name of a host, as a URL has it.
+pub(crate) fn host(value: &Value) -> Read<String> {
+    const EXPECTED: &str = "the name of a host such as \"cdn.example.net\"";
+    let name = filled(value, EXPECTED)?;
+    let url = Identity::default().parse(&format!("http://{name}/"));
+    match url {
+        Ok(url) if !name.contains(['/', '?', '#', '@', ':']) => Ok(url.origin().host.to_string()),
+        _ => Err(Wrong::found(EXPECTED, value)),
+    }
 }
 
 /// The proxy's URL; empty: none.

@@ -462,6 +462,33 @@ settings! {
         /// count at once.
         "keep_failing" = r#""30d""# config.removal.keep_failing: duration;
     }
+    /// Pages that only a script can show. A browser, Chromium, runs their scripts, and arpent answers what they ask for: with requests of
+    /// its own, under the same rules. Packages have it; a build needs --features render, and both need the Chromium of the system.
+    "rendering" "Rendering" {
+        /// "never": arpent runs no scripts. "auto": pages without content of their own, and 3 of each group of pages (first
+        /// directory, number of directories); when scripts add links or a tenth of the text to one of these, all of the group. "always":
+        /// all pages. It takes about 2 s for each page.
+        "render" = r#""never""# config.parse.render.mode: request::render,
+            option(CRAWL, "auto|always|never", "Run the scripts of pages in Chromium: of those that need it, of all, of none [default: never]").rare();
+
+        /// The browser: a path, or a name in PATH. Empty: the first of chromium-headless-shell, chromium, chromium-browser,
+        /// google-chrome.
+        "browser" = r#""""# config.parse.render.browser: optional_path,
+            option(CRAWL, "PROGRAM", "The Chromium that renders pages [default: the first in PATH]").rare();
+
+        /// Number of pages that are rendered at once, from 1 to 16.
+        "render_pages" = "2" config.parse.render.at_once: |value| small_count(value, 1..=16).map(|count| count as usize);
+
+        /// Longest time for one page, without the time in which it waits for answers. Then links that were shown count, and the
+        /// next crawl renders the page again.
+        "render_time" = r#""10s""# config.parse.render.time: time_out,
+            option(CRAWL, "T", "Longest time for rendering one page [default: 10s]").rare();
+
+        /// Other hosts that scripts and data of pages may come from, ["cdn.example.net"]. Requests to all other hosts are not
+        /// sent, and neither are those for images, fonts and media.
+        "render_hosts" = "[]" [List] config.parse.render.hosts: |value| list(value, request::host),
+            option(CRAWL, "HOST", "Another host that scripts and data may come from (repeatable)").rare();
+    }
     /// How arpent ends the crawl of an endless site.
     "patterns" "Patterns" {
         /// Stop at parts of the site that go on without end: pages that say nothing new and lead, behind each other, to more

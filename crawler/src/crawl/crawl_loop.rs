@@ -180,6 +180,7 @@ enum Event {
     Second(TaskEnd<SecondAnswer>),
     ChallengedStart(TaskEnd<StartAnswer>),
     Rendered(TaskEnd<Box<RenderEnd>>),
+    Scripts(TaskEnd<bool>),
 }
 
 /// The result of a task, or its panic.
@@ -620,6 +621,9 @@ impl<'a> CrawlLoop<'a> {
             Ok((_, Event::Rendered(end))) => {
                 let end = end.map_err(|error| CrawlError::of_task("rendering a page", error))?;
                 self.take_rendered(*end);
+            }
+            Ok((_, Event::Scripts(has_changed))) => {
+                self.rest.rendering.take_check(has_changed.unwrap_or(true));
             }
             Ok((_, Event::Second(answer))) => self.take_second(&answer.unwrap_or_else(|error| {
                 tracing::error!(target: "crawl", "internal error while requesting a page a second time: {error}");

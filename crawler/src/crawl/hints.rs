@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::BTreeMap};
 
 use crate::{
     config::{Config, ScopeConfig},
-    notes::{ExampleCount, Note, grouped},
+    notes::{ExampleCount, Note, grouped, script_advice},
     page::{Canonical, PageFacts, Reason, Via},
     pattern::Pattern,
     site::Site,
@@ -133,10 +133,11 @@ impl Hints {
         {
             self.canonicals.add(canonical);
         }
-        if facts.warnings.script_shell {
+        let is_rendered = facts.warnings.rendered || facts.warnings.render_failed;
+        if facts.warnings.script_shell && !is_rendered {
             self.applications.shells.add(url);
         }
-        if facts.warnings.empty_root {
+        if facts.warnings.empty_root && !is_rendered {
             self.applications.empty_roots.add(url);
         }
         if facts.warnings.hash_routes {
@@ -201,11 +202,12 @@ impl Hints {
     ) -> Vec<Note> {
         let (answers, pages) = (self.answers, self.pages);
         let agent = &config.fetch.user_agent;
+        let advice = script_advice(config.parse.render.is_offered);
         let mut notes = Vec::new();
         if self.applications.shells.count > 0
             && self.applications.shells.example.as_ref() != Some(&site.start)
         {
-            let note = Note::pages_are_shells(&self.applications.shells.count, &fetched);
+            let note = Note::pages_are_shells(&self.applications.shells.count, &fetched, &advice);
             notes.push(self.applications.shells.note(note));
         }
         if self.start_has_password_field && pages <= MAX_PAGES_OF_LOGIN {
@@ -213,7 +215,7 @@ impl Hints {
         }
         if let Some(example) = &self.applications.empty_roots.example {
             let count = grouped(self.applications.empty_roots.count);
-            let note = Note::empty_roots(&count, example);
+            let note = Note::empty_roots(&count, example, &advice);
             notes.push(self.applications.empty_roots.note(note));
         }
         if let Some(example) = &self.applications.hash_routes.example {
@@ -275,10 +277,10 @@ fn start_notes(facts: &PageFacts, site: &Site, config: &Config, judge: &Judge) -
     let notes = [
         (orders.noindex && !config.ignore.noindex).then(|| Note::start_noindex(start)),
         (orders.nofollow && takes_links).then(|| Note::start_nofollow(start)),
-        facts
-            .warnings
-            .script_shell
-            .then(|| Note::start_is_shell(start)),
+        (facts.warnings.script_shell && !facts.warnings.rendered).then(|| {
+            let advice = script_advice(config.parse.render.is_offered);
+            Note::start_is_shell(start, &advice)
+        }),
     ];
     let notes = notes.into_iter().flatten().map(|note| note.naming(start));
     let elsewhere = takes_links.then(|| links_elsewhere(facts, site, judge));

@@ -2,7 +2,7 @@
 //! or it is not sent. What adds neither links nor text is not asked for.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     io::Read as _,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -11,6 +11,7 @@ use std::{
 };
 
 use tokio::sync::OnceCell;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{
     client::{DownloadError, DownloadedDocument, Downloader, Shutdown},
@@ -33,6 +34,9 @@ const MAX_KEPT: usize = 4_096;
 /// A script or a style sheet that is asked for once; `None`: the next page asks again.
 type Once = Arc<OnceCell<Resource>>;
 
+/// Scripts by their URLs, with the hashes of what they are.
+pub(super) type Scripts = BTreeMap<String, u64>;
+
 /// What pages of a session ask for.
 pub(super) struct PageResources {
     downloader: Downloader,
@@ -41,6 +45,8 @@ pub(super) struct PageResources {
     shutdown: Shutdown,
     kept: Mutex<HashMap<UrlKey, Once>>,
     kept_bytes: AtomicU64,
+    /// Scripts that were loaded since somebody asked, up to [`MAX_KEPT`].
+    scripts: Mutex<Scripts>,
     /// Requests with other methods than GET and HEAD, which were not sent.
     refused: AtomicU64,
 }
@@ -50,6 +56,8 @@ pub(super) struct ResourcesOfPage {
     all: Arc<PageResources>,
     /// Something did not come that may come at another time.
     is_incomplete: AtomicBool,
+    /// Its scripts asked for data.
+    has_data: AtomicBool,
 }
 
 impl PageResources {
@@ -74,6 +82,7 @@ impl PageResources {
             shutdown,
             kept: Mutex::default(),
             kept_bytes: AtomicU64::new(0),
+            scripts: Mutex::default(),
             refused: AtomicU64::new(0),
         }
     }
@@ -81,6 +90,34 @@ impl PageResources {
     /// Requests with other methods than GET and HEAD, which were not sent.
     pub(super) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
+    }
+
+    fn scripts(&self) -> MutexGuard<'_, Scripts> {
+        self.scripts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether scripts were loaded that nobody asked for.
+    pub(super) fn has_new_scripts(&self) -> bool {
+        !self.scripts().is_empty()
+    }
+
+    /// The scripts that were loaded since this was asked last.
+    pub(super) fn take_scripts(&self) -> Scripts {
+        std::mem::take(&mut *self.scripts())
+    }
+
+    /// Returns whether one of the scripts is another one now, or could not be loaded.
+    pub(super) async fn have_changed(&self, scripts: Scripts) -> bool {
+        let mut have_changed = false;
+        for (url, hash) in scripts {
+            let now = match self.identity.parse(&url) {
+                Ok(url) if self.hosts.contains(&url.host()) => self.fetch_once(&url, true).await,
+                _ => Ok(None),
+            };
+            let body = now.ok().flatten().filter(|now| now.status == 200);
+            have_changed |= body.is_none_or(|now| xxh3_64(&now.body) != hash);
+        }
+        have_changed
     }
 
     fn kept(&self) -> MutexGuard<'_, HashMap<UrlKey, Once>> {
@@ -113,7 +150,7 @@ impl PageResources {
     }
 
     /// The same, once for all pages.
-    async fn fetch_once(&self, url: &UrlKey) -> Result<Option<Resource>, ()> {
+    async fn fetch_once(&self, url: &UrlKey, is_script: bool) -> Result<Option<Resource>, ()> {
         let once = {
             let mut kept = self.kept();
             if kept.len() >= MAX_KEPT || self.kept_bytes.load(Ordering::Relaxed) > MAX_KEPT_BYTES {
@@ -127,6 +164,11 @@ impl PageResources {
             let fetched = fetched.ok_or(Some(()))?;
             self.kept_bytes
                 .fetch_add(fetched.body.len() as u64, Ordering::Relaxed);
+            let mut scripts = self.scripts();
+            if is_script && fetched.status == 200 && scripts.len() < MAX_KEPT {
+                scripts.insert(url.to_string(), xxh3_64(&fetched.body));
+            }
+            drop(scripts);
             Ok(fetched)
         });
         match fetched.await {
@@ -140,13 +182,21 @@ impl PageResources {
 impl ResourcesOfPage {
     /// What another page asks for.
     pub(super) fn new(all: Arc<PageResources>) -> Self {
-        let is_incomplete = AtomicBool::new(false);
-        Self { all, is_incomplete }
+        Self {
+            all,
+            is_incomplete: AtomicBool::new(false),
+            has_data: AtomicBool::new(false),
+        }
     }
 
     /// Returns whether something did not come that may come at another time.
     pub(super) fn is_incomplete(&self) -> bool {
         self.is_incomplete.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether its scripts asked for data.
+    pub(super) fn has_data(&self) -> bool {
+        self.has_data.load(Ordering::Relaxed)
     }
 }
 
@@ -163,8 +213,12 @@ impl Resources for ResourcesOfPage {
             }
             let fetched = match request.kind {
                 ResourceKind::Other => return None,
-                ResourceKind::Data => self.all.fetch(&url).await,
-                ResourceKind::Script | ResourceKind::Style => self.all.fetch_once(&url).await,
+                ResourceKind::Data => {
+                    self.has_data.store(true, Ordering::Relaxed);
+                    self.all.fetch(&url).await
+                }
+                ResourceKind::Script => self.all.fetch_once(&url, true).await,
+                ResourceKind::Style => self.all.fetch_once(&url, false).await,
             };
             fetched.unwrap_or_else(|()| {
                 self.is_incomplete.store(true, Ordering::Relaxed);

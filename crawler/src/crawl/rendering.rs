@@ -11,10 +11,11 @@ use std::{
     sync::Arc,
 };
 
+use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
 use super::{
-    page_resources::{PageResources, ResourcesOfPage},
+    page_resources::{PageResources, ResourcesOfPage, Scripts},
     requests::PageDone,
     unlinked::{PORTION, PortionAfter, StoreWalk},
 };
@@ -22,8 +23,11 @@ use crate::{
     config::{RenderConfig, RenderMode},
     frontier::Lease,
     human,
-    notes::Note,
-    page::{Basis, BodyEnd, BodyKind, Canonical, CrawlId, PageFacts, State, Visit},
+    notes::{ExampleCount, Note},
+    page::{
+        Basis, BodyEnd, BodyKind, Canonical, CrawlId, Link, PageFacts, RenderedContent, State, Via,
+        Visit,
+    },
     parse::{PageReader, read_rendered, text_length},
     render::{PageToRender, Render, RenderError},
     store::{
@@ -56,6 +60,7 @@ pub(super) struct Rendering {
     at_once: usize,
     crawl: CrawlId,
     groups: BTreeMap<String, PageGroup>,
+    scripts: KnownScripts,
     /// Pages that were decided and are asked for once more, to be rendered, by their fingerprints.
     again: HashSet<u64>,
     /// All of them of this session.
@@ -68,8 +73,7 @@ pub(super) struct Rendering {
     walk: StoreWalk,
     /// Pages were decided since the walk began.
     is_stale: bool,
-    /// Pages that were not rendered, or not to their end, although they should have been.
-    failed: u64,
+    counts: RenderCounts,
     /// The browser ended.
     is_lost: bool,
     /// What is known of the groups is not in the next commit.
@@ -84,11 +88,52 @@ pub(super) struct Renderer {
 }
 
 impl Renderer {
+    /// Returns whether one of the scripts is another one now.
+    pub(super) async fn check(self, scripts: Scripts) -> bool {
+        self.resources.have_changed(scripts).await
+    }
+
     /// Pages are shown by `render`, and ask for `resources`.
     pub(super) fn new(render: Arc<dyn Render>, resources: PageResources) -> Self {
         let resources = Arc::new(resources);
         Self { render, resources }
     }
+}
+
+/// What crawls know of the pages that are rendered.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct RenderMemory {
+    /// The groups of which a sample was rendered, and whether all of each are rendered.
+    groups: BTreeMap<String, bool>,
+    /// The scripts that pages loaded.
+    scripts: Scripts,
+}
+
+/// The scripts that pages load.
+struct KnownScripts {
+    /// Those of earlier sessions, until they are compared with what they are now.
+    before: Scripts,
+    /// Those of this session.
+    now: Scripts,
+    check: ScriptCheck,
+}
+
+/// Counts for the notes at the end.
+#[derive(Default)]
+struct RenderCounts {
+    /// Pages that were not rendered, or not to their end, although they should have been.
+    failed: u64,
+    /// Elements that react to clicks and are no links, and pages that have such.
+    clicks: u64,
+    clicked: ExampleCount,
+}
+
+/// Whether the scripts of earlier crawls are as they were: otherwise pages that a 304 confirmed are rendered again too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum ScriptCheck {
+    Wanted,
+    Out,
+    Over { has_changed: bool },
 }
 
 /// What is known of a group of pages.
@@ -124,15 +169,31 @@ pub(super) struct RenderedFacts {
     /// The length of its text, and of that in its HTML.
     text: usize,
     text_before: usize,
+    /// Where it went by itself.
+    redirects: Vec<UrlKey>,
+    /// Elements that react to clicks and are no links.
+    clicks: u64,
+    /// Its scripts asked for data.
+    has_data: bool,
     /// Its time was over, or something that it asked for did not come.
     pub(super) is_cut: bool,
 }
 
 /// Listed pages that were not rendered.
 pub(super) struct Unrendered {
-    /// Each with whether it is without content of its own.
-    pages: Vec<(QueuedUrl, bool)>,
+    pages: Vec<(QueuedUrl, Why)>,
     is_last: bool,
+}
+
+/// Why a page may be rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Why {
+    /// It is one of its group.
+    OfGroup,
+    /// It has no content of its own.
+    IsShell,
+    /// It was rendered before a 304 confirmed it.
+    Confirmed,
 }
 
 impl Unrendered {
@@ -147,8 +208,7 @@ impl Unrendered {
                 && let (Some(note), Some(visit)) = (note, rows.visit()?)
                 && let Some(facts) = facts_of(rows, &visit)?
                 && may_be_rendered(&facts)
-                && !facts.warnings.rendered
-                && !(facts.warnings.render_failed && visit.record.basis == Basis::Own)
+                && let Some(why) = why(&facts, visit.record.basis == Basis::Own)
             {
                 let was_listed = rows.is_listed()?;
                 let page = QueuedUrl {
@@ -162,7 +222,7 @@ impl Unrendered {
                         answer: None,
                     })),
                 };
-                pages.push((page, is_shell(&facts)));
+                pages.push((page, why));
             }
             Ok(if pages.len() < PORTION {
                 ControlFlow::Continue(())
@@ -189,10 +249,16 @@ impl Rendering {
     pub(super) fn new(
         renderer: Option<Renderer>,
         config: &RenderConfig,
-        known: BTreeMap<String, bool>,
+        known: RenderMemory,
         crawl: CrawlId,
     ) -> Self {
-        let known = known.into_iter().map(|(name, is_whole)| {
+        let RenderMemory { groups, scripts } = known;
+        let check = if scripts.is_empty() {
+            ScriptCheck::Over { has_changed: false }
+        } else {
+            ScriptCheck::Wanted
+        };
+        let known = groups.into_iter().map(|(name, is_whole)| {
             let group = PageGroup {
                 is_known: true,
                 is_whole,
@@ -206,13 +272,18 @@ impl Rendering {
             at_once: config.at_once.max(1),
             crawl,
             groups: known.collect(),
+            scripts: KnownScripts {
+                before: scripts,
+                now: Scripts::new(),
+                check,
+            },
             again: HashSet::new(),
             chosen: HashSet::new(),
             held: VecDeque::new(),
             out: 0,
             walk: StoreWalk::new(false),
             is_stale: true,
-            failed: 0,
+            counts: RenderCounts::default(),
             is_lost: false,
             is_dirty: false,
         }
@@ -309,21 +380,52 @@ impl Rendering {
 
     /// A page was not rendered to its end.
     pub(super) fn note_failure(&mut self) {
-        self.failed += 1;
+        self.counts.failed += 1;
+    }
+
+    /// Takes note of how a page was shown.
+    pub(super) fn note_shown(&mut self, url: &UrlKey, shown: &RenderedFacts) {
+        self.counts.failed += u64::from(shown.is_cut);
+        self.counts.clicks += shown.clicks;
+        if shown.clicks > 0 {
+            self.counts.clicked.add(url);
+        }
+    }
+
+    /// The scripts of earlier crawls, which are to be asked for now: nothing else is left.
+    pub(super) fn begin_check(&mut self) -> Option<(Renderer, Scripts)> {
+        let renderer = self.renderer.clone()?;
+        let is_wanted = self.is_on() && self.scripts.check == ScriptCheck::Wanted;
+        is_wanted.then(|| {
+            self.scripts.check = ScriptCheck::Out;
+            (renderer, self.scripts.before.clone())
+        })
+    }
+
+    /// Takes whether scripts of earlier crawls changed.
+    pub(super) fn take_check(&mut self, has_changed: bool) {
+        self.scripts.check = ScriptCheck::Over { has_changed };
+        self.scripts.before.clear();
+        self.is_dirty = true;
     }
 
     /// Notes for the end of the session: on pages that were decided by their HTML alone, and on requests that were not sent.
-    pub(super) fn conclude(&self) -> impl Iterator<Item = Note> {
-        let failed = Note::not_rendered(&human::count(self.failed, "page"));
-        let refused = self
-            .renderer
-            .as_ref()
-            .map_or(0, |it| it.resources.refused());
+    pub(super) fn conclude(&self) -> impl Iterator<Item = Note> + use<> {
+        let failed = Note::not_rendered(&human::count(self.counts.failed, "page"));
+        let renderer = self.renderer.as_ref();
+        let refused = renderer.map_or(0, |it| it.resources.refused());
         let not_sent = Note::requests_not_sent(&human::count(refused, "request"));
-        [(self.failed, failed), (refused, not_sent)]
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, note)| note.counting(count))
+        let count = human::count(self.counts.clicks, "element");
+        let clicks = |example: &UrlKey| Note::clicks_not_followed(&count, example).naming(example);
+        let clicks = self.counts.clicked.example.as_ref().map(clicks);
+        [
+            (self.counts.failed, Some(failed)),
+            (refused, Some(not_sent)),
+            (self.counts.clicks, clicks),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .filter_map(|(count, note)| Some(note?.counting(count)))
     }
 
     /// Takes whether rendering added something to a page: then all pages of its group are rendered from now on.
@@ -343,11 +445,19 @@ impl Rendering {
 
     /// What is known of the groups, for the next commit, when it changed.
     pub(super) fn take_value(&mut self) -> Option<MetaValue> {
-        std::mem::take(&mut self.is_dirty).then(|| {
-            let mut known = BTreeMap::new();
+        let resources = self.renderer.as_ref().map(|it| &it.resources);
+        let has_new = resources.is_some_and(|it| it.has_new_scripts());
+        (std::mem::take(&mut self.is_dirty) || has_new).then(|| {
+            let loaded = resources.map(|it| it.take_scripts());
+            self.scripts.now.extend(loaded.unwrap_or_default());
+            let mut known = RenderMemory {
+                groups: BTreeMap::new(),
+                scripts: self.scripts.before.clone(),
+            };
+            known.scripts.extend(self.scripts.now.clone());
             for (name, group) in &self.groups {
                 if group.is_known || group.is_whole {
-                    known.insert(name, group.is_whole);
+                    known.groups.insert(name.clone(), group.is_whole);
                 }
             }
             json_value(CRAWL_RENDERED, &known)
@@ -371,12 +481,17 @@ impl Rendering {
 
     /// Returns whether nothing is left to be rendered of what the crawl knows.
     pub(super) fn is_over(&self) -> bool {
-        self.is_idle() && self.walk.is_over() && !self.is_lost && !(self.is_on() && self.is_stale)
+        self.is_idle()
+            && self.walk.is_over()
+            && !self.is_lost
+            && !(self.is_on() && (self.is_stale || self.scripts.check == ScriptCheck::Out))
     }
 
     /// Returns whether the store can be asked for a portion of the pages that were not rendered, when nothing else is left.
     pub(super) fn is_wanted(&self) -> bool {
-        self.is_on() && (self.is_stale || self.walk.is_wanted())
+        self.is_on()
+            && matches!(self.scripts.check, ScriptCheck::Over { .. })
+            && (self.is_stale || self.walk.is_wanted())
     }
 
     /// The portion that the store is asked for now.
@@ -393,15 +508,20 @@ impl Rendering {
         let last = pages.last().filter(|_| !is_last);
         self.walk.arrived(last.map(|(last, _)| &last.key));
         let mut chosen = Vec::new();
-        for (url, is_shell) in pages {
+        let has_changed = self.scripts.check == (ScriptCheck::Over { has_changed: true });
+        for (url, why) in pages {
             let (name, fingerprint) = (group_of(&url.key), url.key.fingerprint());
             let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&name);
             if self.chosen.contains(&fingerprint) {
                 continue;
             }
-            if is_shell || self.mode == RenderMode::Always {
-                chosen.push(url);
-                continue;
+            match why {
+                Why::Confirmed if !has_changed => continue,
+                Why::OfGroup if self.mode == RenderMode::Auto => {}
+                _ => {
+                    chosen.push(url);
+                    continue;
+                }
             }
             if !has_room {
                 continue;
@@ -439,6 +559,17 @@ fn may_be_rendered(facts: &PageFacts) -> bool {
         && facts.kind == BodyKind::Page
         && facts.end == BodyEnd::Complete
         && !facts.directives.noindex
+}
+
+/// Why a page with these facts may be rendered; `is_own`: they are those of the last answer.
+fn why(facts: &PageFacts, is_own: bool) -> Option<Why> {
+    let warnings = &facts.warnings;
+    match (warnings.rendered, warnings.render_failed) {
+        (true, _) => (!is_own).then_some(Why::Confirmed),
+        (false, true) if is_own => None,
+        _ if is_shell(facts) => Some(Why::IsShell),
+        _ => Some(Why::OfGroup),
+    }
 }
 
 /// Returns whether a page has no content of its own.
@@ -488,10 +619,16 @@ pub(super) async fn render(
         };
         let shown = renderer.render.render(page).await?;
         let html = &shown.html[..shown.html.len().min(MAX_SHOWN_BYTES)];
+        let redirects = shown.redirects.iter();
         Ok(RenderedFacts {
             facts: read_rendered(&url, &fetched, html, &identity, &reader),
             text: text_length(html, "text/html; charset=utf-8"),
             text_before,
+            redirects: redirects
+                .filter_map(|url| identity.parse(url).ok())
+                .collect(),
+            clicks: shown.clicks,
+            has_data: resources.has_data(),
             is_cut: shown.is_cut || resources.is_incomplete() || html.len() < shown.html.len(),
         })
     });
@@ -511,6 +648,22 @@ impl RenderedFacts {
         is_inside: impl Fn(&UrlKey) -> bool,
     ) -> (PageFacts, bool) {
         let mut facts = self.facts;
+        for target in self.redirects {
+            facts.links.push(Link {
+                target,
+                via: Via::Redirect,
+                nofollow: false,
+            });
+        }
+        let counted = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let hash = facts.content_hash.filter(|_| !self.is_cut);
+        facts.shown = hash.map(|hash| RenderedContent {
+            hash,
+            html_links: counted(before.links.len()),
+            links: counted(facts.links.len()),
+            html_text: counted(self.text_before),
+            text: counted(self.text),
+        });
         let known: HashSet<u64> = before
             .links
             .iter()
@@ -529,6 +682,7 @@ impl RenderedFacts {
         }
         facts.warnings.rendered = !self.is_cut;
         facts.warnings.render_failed = self.is_cut;
+        facts.warnings.script_data = self.has_data;
         facts.warnings.empty_root = false;
         facts.warnings.script_content = has_links || has_text;
         let facts = PageFacts {

@@ -1,12 +1,13 @@
 //! The memory of a crawl when a session begins: what the store knows of it, and which of its visits the current rules, or an
 //! outage, ask for again. Works on the store alone, in pieces, so that it can run where blocking is allowed.
 
-use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
+use std::{ops::ControlFlow, sync::Arc};
 
 use super::{
     known::KnownBefore,
     outage,
     probe::Probed,
+    rendering::RenderMemory,
     repetition::{self, KnownRepetition},
     requeue::requeue,
     unlinked,
@@ -38,8 +39,8 @@ pub(super) struct Memory {
     pub(super) trust: ValidatorTrust,
     /// The texts of the pages of the crawl.
     pub(super) repetition: KnownRepetition,
-    /// The groups of pages of which some were rendered, and whether all of each are.
-    pub(super) rendered: BTreeMap<String, bool>,
+    /// What is known of the pages that are rendered.
+    pub(super) rendered: RenderMemory,
     /// Sessions of the crawl that ended because the site was down.
     pub(super) outages: u32,
     /// Pages that earlier crawls asked for; `None`: page rows do not count, because there are none or with `--fresh`.

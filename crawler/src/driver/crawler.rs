@@ -20,7 +20,7 @@ use crate::{
     fetch::{BoxFuture, Fetch},
     outcome::{ExitCode, SessionOutcome},
     politeness::{Politeness, SharedPoliteness},
-    render::Render,
+    render::OpenBrowser,
     storage::SendFence,
     store::held_since,
     summary::Summary,
@@ -45,8 +45,8 @@ pub struct Crawler {
     pub faults: Faults,
     /// URL lists of the user.
     pub lists: UserLists,
-    /// Runs the scripts of pages; `None`: nothing does.
-    pub render: Option<Arc<dyn Render>>,
+    /// Opens a browser for sessions that render pages; `None`: this program has none.
+    pub open_browser: Option<OpenBrowser>,
     /// The places that each site writes to.
     pub places: ReservedPlaces,
     /// Goes around the way to the network of each session.
@@ -140,7 +140,7 @@ impl Crawler {
             stop,
             faults: Faults::new(environment),
             lists: UserLists::default(),
-            render: None,
+            open_browser: None,
             places: ReservedPlaces::default(),
             around_fetch: None,
             send_fence: None,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     client::with_https_twin,
-    config::Config,
+    config::{Config, RenderMode},
     crawl_state,
     failure::{self, Misuse, Panicked, blocking, caught},
     fetch::{Fetch, http::HttpFetch},
@@ -26,6 +26,7 @@ use crate::{
     notify::service_url,
     outcome::ExitCode,
     publish::{PublishError, check_names, is_published, published_set},
+    render::Render,
     retry_after::RetryAfterFile,
     seeds::SeedList,
     served::last_look,
@@ -37,6 +38,9 @@ use crate::{
     summary::{RobotsFile, Summary},
     url_key::UrlKey,
 };
+
+/// A session is to render pages, and the program has no code for it.
+const NO_BROWSERS: &str = "pages cannot be rendered: this program was built without render; use a package of arpent, or build it with --features render";
 
 /// Crawls and publishes `site`; what it is doing goes to `watch`. What goes wrong is reported and noted, in the
 /// summary and in the file of its last run.
@@ -152,7 +156,7 @@ impl CrawlJob<'_> {
     /// Settings and dependencies of the session.
     fn session(
         &self,
-        config: Config,
+        mut config: Config,
         lists: Vec<SeedList>,
         state: Arc<OnceLock<PathBuf>>,
     ) -> failure::Result<Session> {
@@ -162,6 +166,7 @@ impl CrawlJob<'_> {
         if let Some(around) = &crawler.around_fetch {
             fetch = around(fetch);
         }
+        let render = self.browser(&mut config)?;
         let (shown, faults) = (self.watch.stage.clone(), crawler.faults.clone());
         let before_publish = crawler.before_publish.clone();
         Ok(Session {
@@ -187,9 +192,23 @@ impl CrawlJob<'_> {
                     faults.pass("panic-in-publish");
                 })
             }),
-            render: crawler.render.clone(),
+            render,
             send_fence: crawler.send_fence.clone(),
         })
+    }
+
+    /// The browser of a session that renders pages.
+    fn browser(&self, config: &mut Config) -> failure::Result<Option<Arc<dyn Render>>> {
+        let config = &mut config.parse.render;
+        let open = self.crawler.open_browser.as_ref();
+        let opened = open.map(|open| open(config));
+        config.is_offered = matches!(opened, Some(Ok(_)));
+        match (config.mode, opened) {
+            (RenderMode::Never, _) => Ok(None),
+            (_, Some(Ok(render))) => Ok(Some(render)),
+            (_, Some(Err(message))) => Err(Misuse(message).into()),
+            (_, None) => Err(Misuse(NO_BROWSERS.to_owned()).into()),
+        }
     }
 
     /// Places of the files of the site; stores the site of the start URL, and reserves the places for it. `state` gets

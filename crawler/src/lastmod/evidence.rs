@@ -32,8 +32,14 @@ impl<'a> History<'a> {
             }),
             _ => None,
         };
+        // What a browser shows counts where it showed the same twice.
+        let before = known.shown_hash.filter(|_| known.is_shown_steady);
+        let is_shown_alike = facts
+            .shown
+            .zip(before)
+            .is_none_or(|(now, before)| now.hash == before);
         match now {
-            Some(hash) if hash == known.content_hash => Self::Same(known),
+            Some(hash) if hash == known.content_hash && is_shown_alike => Self::Same(known),
             Some(_) => Self::Changed(known),
             None => Self::Unknown(known),
         }

@@ -157,6 +157,22 @@ impl LanguageVersion {
 /// sitemap needs is judged where it is written.
 pub type StatedElement = BTreeMap<String, String>;
 
+/// A page as a browser shows it, beside its HTML.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct RenderedContent {
+    /// Hash of the main content as it is shown.
+    #[serde(skip)]
+    pub hash: ContentHash,
+    /// Links of its HTML.
+    pub html_links: u32,
+    /// Links as it is shown.
+    pub links: u32,
+    /// Length of the text of its HTML, in characters without white space.
+    pub html_text: u32,
+    /// The same as it is shown.
+    pub text: u32,
+}
+
 /// All facts of an answer, and no decision on them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PageFacts {
@@ -175,6 +191,8 @@ pub struct PageFacts {
     pub duration: Option<Duration>,
     /// Hash of the main content, when the page was read to its end; `None` for a body that is not a page.
     pub content_hash: Option<ContentHash>,
+    /// How a browser shows it, when all of it was shown.
+    pub shown: Option<RenderedContent>,
     /// The text by which it is compared with other pages, when it was read to its end.
     pub text: Option<Box<PageText>>,
     /// The repetition; found out by the crawl, not by the answer.
@@ -231,10 +249,17 @@ pub struct PageFacts {
 
 impl PageFacts {
     /// Half of the hash of the body, for tables of many pages: two of a million pages have the same by chance once in 37
-    /// million sites.
+    /// million sites. Of a page that was rendered that of its content, because the body is that of every page.
     pub(crate) fn half_of_body_hash(&self) -> Option<u64> {
-        self.body_hash
+        let shown = self.shown.map(|shown| shown.hash.0);
+        shown
+            .or(self.body_hash)
             .and_then(|hash| u64::try_from(hash >> 64).ok())
+    }
+
+    /// Hash of the main content as readers get it.
+    pub(crate) fn content_as_shown(&self) -> Option<ContentHash> {
+        self.shown.map(|shown| shown.hash).or(self.content_hash)
     }
 
     /// Hash of the `ETag` of a document that is not a page. The same `ETag` means the same document; another one

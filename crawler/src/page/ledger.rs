@@ -1,6 +1,6 @@
 //! The record of the `lastmod` of a page from one publish to the next.
 
-use super::DateSource;
+use super::{ContentHash, DateSource};
 
 /// The record of the ledger on a page's `lastmod`: once published, it moves only with the content.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -9,6 +9,10 @@ pub struct LedgerEntry {
     pub content_hash: u128,
     /// Version of the hash algorithm.
     pub hash_version: u32,
+    /// The content as a browser showed it last.
+    pub shown_hash: Option<ContentHash>,
+    /// Two renderings of an unchanged page had the same content: another one is a change.
+    pub is_shown_steady: bool,
     /// The published value, W3C date-time.
     pub lastmod: Option<String>,
     /// The `Last-Modified` header last seen with this content, seconds since 1970.

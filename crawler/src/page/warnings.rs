@@ -43,6 +43,8 @@ warnings! {
     rendered = "rendered",
     /// Links, or a tenth more text, that only scripts show.
     script_content = "script-content",
+    /// Scripts of the page asked for data.
+    script_data = "script-data",
     /// The page could not be rendered, so that the facts are those of its HTML.
     render_failed = "render-failed",
     /// Looks like an error page although it answered 200.

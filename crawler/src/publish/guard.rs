@@ -101,7 +101,7 @@ impl Signs {
         let of = |facts: &PageFacts| {
             let title = facts.title.as_deref().unwrap_or_default();
             Self {
-                content: facts.content_hash.map(mark),
+                content: facts.content_as_shown().map(mark),
                 login: (facts.warnings.password_field).then(|| xxh3_64(title.as_bytes())),
                 target: None,
             }
@@ -459,7 +459,7 @@ impl Refusal {
                 format!("{failed} of {asked} requested URLs failed")
             }
             Objection::ScriptShell => {
-                "the start page is rendered by JavaScript, which arpent does not run, and no other page was found; \
+                "the start page is rendered by JavaScript, and no other page was found; --render auto runs its scripts, where there is a Chromium; \
                  list the pages by --seeds FILE with --list-only '/**', or build a sitemap of the list: arpent build FILE --base-url URL"
                     .to_owned()
             }

@@ -9,7 +9,9 @@ use super::{commit, guard::mark, journal::change_of, pending::Pending};
 use crate::{
     crawl_state::{self, Phase},
     export::{Export, MergedView},
-    page::{Basis, CrawlId, LedgerEntry, Outcome, Page, PageRecord, Promotion, Reason, State},
+    page::{
+        Basis, CrawlId, LedgerEntry, Outcome, Page, PageFacts, PageRecord, Promotion, Reason, State,
+    },
     store::{
         Effect, PageLinks, PageRow, Store, StoreError,
         outbox::{NOTIFIES_ENGINES, OutboxStep, UrlChange},
@@ -234,7 +236,7 @@ fn promotion_of(before: &Page) -> Promotion {
     let target = facts.and_then(|facts| facts.location.as_ref());
     Promotion {
         was_listed: before.record.reason.state() == State::Listed,
-        content: facts.and_then(|facts| facts.content_hash).map(mark),
+        content: facts.and_then(PageFacts::content_as_shown).map(mark),
         title: facts.and_then(|facts| facts.title.clone()),
         has_password: facts.is_some_and(|facts| facts.warnings.password_field),
         target: target.map(ToString::to_string),

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::{ConflictKind, ConflictRow, LinkRow, PatternRow, ReportHead, ReportRow, UrlRow};
 use crate::store::StoredSession;
 
@@ -73,6 +75,17 @@ pub struct ConflictOutline {
     pub examples: Vec<ConflictRow>,
 }
 
+/// Pages that were rendered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct RenderedOutline {
+    /// All of them.
+    pub pages: u64,
+    /// Those to which scripts add links.
+    pub with_links: u64,
+    /// The links that scripts add.
+    pub links: u64,
+}
+
 /// A report in outline.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportOutline {
@@ -112,6 +125,8 @@ pub struct ReportOutline {
     pub slow: Vec<(u64, String)>,
     /// The largest pages with their bytes, the largest first.
     pub heavy: Vec<(u64, String)>,
+    /// Pages that were rendered.
+    pub rendered: RenderedOutline,
     /// Pages by the milliseconds of their answer, of which two digits count.
     durations: BTreeMap<u64, u64>,
 }
@@ -197,6 +212,12 @@ impl ReportOutline {
         if is_listed == 1 {
             let source = url.lastmod_source.unwrap_or("none");
             *self.lastmod_sources.entry(source).or_default() += 1;
+        }
+        if let Some(rendered) = &url.rendered {
+            let links = u64::from(rendered.links.saturating_sub(rendered.html_links));
+            self.rendered.pages += 1;
+            self.rendered.with_links += u64::from(links > 0);
+            self.rendered.links += links;
         }
         self.has_languages |= url.languages.is_some();
         if let Some(milliseconds) = url.duration_ms {

@@ -4,7 +4,10 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use crate::{
-    page::{Canonical, ClosedPattern, DateSource, Mark, Page, PageRecord, Repeat, State},
+    page::{
+        Canonical, ClosedPattern, DateSource, Mark, Page, PageRecord, RenderedContent, Repeat,
+        State,
+    },
     repeats::pattern_of,
     store::StoredSession,
     url_key::UrlKey,
@@ -109,6 +112,8 @@ pub struct UrlRow {
     pub duration_ms: Option<u64>,
     /// Title of the page.
     pub title: Option<String>,
+    /// What a browser shows of it, beside its HTML; `None`: it was not rendered.
+    pub rendered: Option<RenderedContent>,
     /// End of the last attempt.
     pub fetched_at: Option<Timestamp>,
     /// Tries of it.
@@ -245,6 +250,7 @@ impl UrlRow {
             duration_ms: duration
                 .map(|duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)),
             title: facts.and_then(|facts| facts.title.clone()),
+            rendered: facts.and_then(|facts| facts.shown),
             fetched_at: record.fetched_at,
             attempts: record.attempts,
             noindex: facts.is_some_and(|facts| facts.directives.noindex),

@@ -104,6 +104,7 @@ impl ReportOutline {
             "orphans": {"count": self.orphans.count, "examples": self.orphans.examples},
             "conflicts": conflicts,
             "lastmod": self.lastmod_sources,
+            "rendered": self.rendered,
         })
     }
 
@@ -119,6 +120,8 @@ impl ReportOutline {
             ("broken targets", self.targets_of(false).len() as u64),
             ("conflicts", conflicts),
             ("orphans", self.orphans.count),
+            ("rendered", self.rendered.pages),
+            ("links by scripts", self.rendered.links),
         ];
         let section = view.section("numbers", "");
         for (name, count) in facts.into_iter().filter(|(_, count)| *count > 0) {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::page::{
     ClosedPattern, Directives, LedgerDates, LedgerEntry, Outcome, Page, PageFacts, PageRecord,
-    PageText, Reading, Reason, SitemapDate, StatedDates, Supplied, Visit,
+    PageText, Reading, Reason, RenderedContent, SitemapDate, StatedDates, Supplied, Visit,
 };
 
 /// A column as the table has it.
@@ -137,6 +137,7 @@ row! {
         body_bytes: body_bytes "INTEGER" "decoded";
         duration: duration_ms "INTEGER" "from the request to the end of the body; NULL: not measured";
         content_hash: content_hash "TEXT" "of the main content: version of the algorithm, a colon, XXH3 in 128 bits, hexadecimal";
+        shown: <Option<RenderedContent>>;
         text: <Option<Box<PageText>>>;
         repeat: repeat "TEXT" "nothing-new, not-found-page, 'duplicate-of URL'; NULL: repeats nothing";
         body_hash: body_hash "TEXT" "of the decoded body: XXH3, 128 bits, hexadecimal";
@@ -160,6 +161,14 @@ row! {
         read_as: read_as "INTEGER" "fingerprint of the settings that it was read with";
         warnings: warnings "TEXT" "codes, separated by commas";
         ..Self::default()
+    }
+
+    RenderedContent {
+        hash: shown_hash "TEXT" "of the main content as a browser shows it: the same";
+        html_links: html_links "INTEGER" "links of its HTML,";
+        links: shown_links "INTEGER" "and as it is shown";
+        html_text: html_text "INTEGER" "characters of its text without white space,";
+        text: shown_text "INTEGER" "and as it is shown";
     }
 
     PageText {
@@ -192,6 +201,8 @@ row! {
     LedgerEntry {
         content_hash: dated_hash "TEXT" "content that lastmod belongs to, as content_hash; NULL: nothing of these is known";
         hash_version: dated_hash_version "INTEGER" "version of the algorithm; 1000: hash of the ETag of a document";
+        shown_hash: dated_shown_hash "TEXT" "the content as a browser showed it last";
+        is_shown_steady: shown_is_steady "INTEGER" "two renderings of an unchanged page had the same content";
         lastmod: lastmod "TEXT" "as published; it moves only with the content";
         source: source "TEXT" "where lastmod came from: rule, history, json-ld, meta, sitemap, header, input";
         last_modified_seconds: last_modified_seconds "INTEGER" "last Last-Modified with this content, seconds since 1970";

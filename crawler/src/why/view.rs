@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     human,
-    page::{DateSource, Reason, with_code},
+    page::{DateSource, Reason, RenderedContent, with_code},
     view::{Section, Tone, View},
 };
 
@@ -70,6 +70,8 @@ impl UrlExplanation {
         let answer = self.answer.as_ref();
         section.fact("answer", answer.map(LastAnswer::text));
         section.fact("title", answer.and_then(|answer| answer.title.clone()));
+        let rendered = answer.and_then(|answer| answer.rendered);
+        section.fact("rendered", rendered.map(rendered_text));
         let redirects = self.redirects.iter().map(|step| {
             let status = step.status;
             let status = status.map_or_else(String::new, |status| format!("{status}, "));
@@ -210,6 +212,22 @@ impl LastAnswer {
         }
         parts.join(", ")
     }
+}
+
+/// What a browser shows, and what the HTML has.
+fn rendered_text(rendered: RenderedContent) -> String {
+    let of = |links: u32, text: u32| {
+        let (links, text) = (
+            human::count(links.into(), "link"),
+            human::number(text.into()),
+        );
+        format!("{links} and {text} characters of text")
+    };
+    format!(
+        "{} in the browser, {} in the HTML",
+        of(rendered.links, rendered.text),
+        of(rendered.html_links, rendered.html_text)
+    )
 }
 
 impl NamedUrl {

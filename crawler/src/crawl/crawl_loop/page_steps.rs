@@ -440,8 +440,8 @@ impl CrawlLoop<'_> {
                 return;
             }
             Ok((_, mut facts)) => {
-                // One that could not be rendered is asked for as a whole again.
-                let is_read = !facts.warnings.render_failed;
+                // One that could not be rendered is asked for as a whole again, and one whose data may change without it.
+                let is_read = !facts.warnings.render_failed && !facts.warnings.script_data;
                 facts.read_as = is_read.then(|| self.rules.judge().read_as());
                 Outcome::Answered(facts)
             }
@@ -449,13 +449,15 @@ impl CrawlLoop<'_> {
                 error: error.to_string(),
             },
         };
-        self.end.counts.fetched += 1;
+        // A page that is asked for once more, to be rendered, is one page.
+        let is_again = self.rest.rendering.was_read(lease.url());
+        self.end.counts.fetched += u64::from(!is_again);
         if !is_conditional && let Outcome::Answered(facts) = &outcome {
             self.revalidation
                 .take_whole(&lease, facts, self.rules.judge());
         }
         let mut work = Work::of(&lease, tries);
-        work.is_again = self.rest.rendering.was_read(lease.url());
+        work.is_again = is_again;
         let earlier = lease
             .earlier()
             .and_then(|earlier| earlier.answer.as_deref());

@@ -166,6 +166,12 @@ impl CrawlLoop<'_> {
         if self.end.is_stop() {
             return;
         }
+        if self.end.ending.is_none()
+            && self.frontier_is_drained()
+            && let Some((renderer, scripts)) = self.rest.rendering.begin_check()
+        {
+            self.spawn(renderer.check(scripts), Event::Scripts);
+        }
         while let Some((renderer, answer)) = self.rest.rendering.next() {
             let identity = self.context.gate.identity.clone();
             let reader = self.context.reader.clone();
@@ -182,9 +188,9 @@ impl CrawlLoop<'_> {
         let RenderEnd { mut answer, result } = end;
         match result {
             Ok(rendered) => {
-                if rendered.is_cut {
-                    self.rest.rendering.note_failure();
-                }
+                self.rest
+                    .rendering
+                    .note_shown(answer.lease.url(), &rendered);
                 if let Ok((_, facts)) = &mut answer.done.result {
                     let judge = self.rules.judge();
                     let before = std::mem::take(&mut **facts);

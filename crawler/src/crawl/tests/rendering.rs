@@ -57,6 +57,8 @@ impl Browser {
         }
         Ok(RenderedPage {
             html: html.into_bytes(),
+            redirects: Vec::new(),
+            clicks: 0,
             is_cut: false,
         })
     }

@@ -17,8 +17,8 @@ use sitemap_core::{
 use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Kept, LanguageVersion,
-    LedgerDates, LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates, StatedElement,
-    Supplied, TakenLinks, TextBlock, Warnings,
+    LedgerDates, LedgerEntry, LinkTexts, Refresh, RenderedContent, SitemapDate, StatedDates,
+    StatedElement, Supplied, TakenLinks, TextBlock, Warnings,
 };
 
 proptest! {
@@ -155,6 +155,8 @@ fn ledger_entry() -> impl Strategy<Value = LedgerEntry> {
         )| LedgerEntry {
             content_hash,
             hash_version,
+            shown_hash: since_seconds.map(|_| ContentHash(!content_hash)),
+            is_shown_steady: hash_version.is_multiple_of(2),
             lastmod,
             last_modified_seconds,
             source,
@@ -318,6 +320,13 @@ fn facts() -> impl Strategy<Value = PageFacts> {
                 .is_multiple_of(2)
                 .then(|| Duration::from_millis(body_bytes % 100_000)),
             content_hash: hash.map(ContentHash),
+            shown: body_hash.map(|hash| RenderedContent {
+                hash: ContentHash(!hash),
+                html_links: u32::from(status),
+                links: 7,
+                html_text: 8,
+                text: u32::MAX,
+            }),
             body_hash,
             dates: StatedDates {
                 json_ld,
@@ -443,7 +452,7 @@ fn element() -> impl Strategy<Value = StatedElement> {
 }
 
 fn warnings() -> impl Strategy<Value = Warnings> {
-    any::<[bool; 22]>().prop_map(|flags| {
+    any::<[bool; 23]>().prop_map(|flags| {
         let mut flags = flags.into_iter();
         let mut flag = || flags.next().unwrap();
         Warnings {
@@ -452,6 +461,7 @@ fn warnings() -> impl Strategy<Value = Warnings> {
             empty_root: flag(),
             rendered: flag(),
             script_content: flag(),
+            script_data: flag(),
             render_failed: flag(),
             hash_routes: flag(),
             soft_404: flag(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::*;
 use crate::page::{
     BodyEnd, BodyKind, Canonical, ContentHash, DateSource, Directives, Kept, LanguageVersion,
-    LedgerEntry, LinkTexts, Refresh, SitemapDate, StatedDates, Warnings,
+    LedgerEntry, LinkTexts, Refresh, RenderedContent, SitemapDate, StatedDates, Warnings,
 };
 
 #[test]
@@ -71,6 +71,13 @@ fn answered_in_full() -> PageRecord {
         duration: Some(Duration::from_millis(1_234)),
         content_hash: Some(ContentHash(0xabc)),
         body_hash: Some(0xdef),
+        shown: Some(RenderedContent {
+            hash: ContentHash(0x123),
+            html_links: 31,
+            links: 32,
+            html_text: 33,
+            text: 34,
+        }),
         dates: StatedDates {
             json_ld: Some("2026-02-08".to_owned()),
             meta: Some("2026-02-09".to_owned()),
