@@ -371,3 +371,91 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     assert_eq!(bench.published().urls(), all_of(&site));
     assert_eq!(folders_in(&bench), [""; 0]);
 }
+
+/// Pages without data, whose texts and links are in a script of this version.
+fn versioned(version: usize) -> String {
+    let links = if version > 1 {
+        "<a href=/p/4>four</a>"
+    } else {
+        ""
+    };
+    let text =
+        |page: usize, since: usize| words(&format!("p{page}v{}", usize::from(version >= since)));
+    let texts = [(0, 9), (1, 2), (2, 3), (3, 9), (4, 9)].map(|(page, since)| text(page, since));
+    format!(
+        "const page = Number(location.pathname.slice(3)) || 0; \
+        document.getElementById('root').innerHTML = '<main><h1>page ' + page + '</h1><p>' + {texts:?}[page] + '</p></main>' + \
+        (page ? '' : '<nav><a href=/p/1>one</a> <a href=/p/2>two</a> <a href=/p/3>three</a> {links}</nav>');"
+    )
+}
+
+#[test]
+fn pages_are_rendered_again_when_their_scripts_change() {
+    if !has_program(BROWSER) {
+        return;
+    }
+    let version = Arc::new(AtomicUsize::new(1));
+    let current = Arc::clone(&version);
+    let site = Site::undated(move |request| {
+        let target = request.target.as_str();
+        let is_page = |number: &str| {
+            number
+                .parse::<usize>()
+                .is_ok_and(|number| (1..5).contains(&number))
+        };
+        match target {
+            "/robots.txt" => Response::text(""),
+            "/app.js" => script(&versioned(current.load(Ordering::SeqCst))),
+            _ if target != "/" && !target.strip_prefix("/p/").is_some_and(is_page) => {
+                Response::status(404)
+            }
+            _ if request.headers.contains_key("if-none-match") => {
+                Response::status(304).with("ETag", "\"1\"")
+            }
+            _ => Response::html(SHELL).with("ETag", "\"1\""),
+        }
+    });
+    let bench = Bench::new();
+    // Writes a line for each start.
+    let starts = bench.path().join("starts");
+    let browser = bench.path().join("browser");
+    let wrapper = format!(
+        "#!/bin/sh\necho >>{}\nexec {BROWSER} \"$@\"\n",
+        starts.display()
+    );
+    fs::write(&browser, wrapper).expect("a script");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&browser, executable).expect("it can be run");
+    let browser = browser.to_str().expect("its path is text").to_owned();
+    let crawl = |day: usize, scripts: usize| {
+        version.store(scripts, Ordering::SeqCst);
+        site.clear_log();
+        let mut command = rendering(&bench, &site.url("/"), &["--browser", &browser]);
+        command.env("ARPENT_CLOCK_AHEAD", format!("{day}d"));
+        Ran::of(command).expect_code(0);
+        let scripts = site
+            .pages()
+            .iter()
+            .filter(|target| *target == "/app.js")
+            .count();
+        assert_eq!(scripts, 1, "the script is asked for once in each crawl");
+        let starts = fs::read_to_string(&starts)
+            .expect("the starts")
+            .lines()
+            .count();
+        (bench.published().dates(&site.origin()), starts)
+    };
+    let (pages, starts) = crawl(0, 1);
+    assert_eq!((pages.len(), starts), (4, 1), "{pages:?}");
+    // Pages that a 304 confirms are as they were.
+    assert_eq!(crawl(1, 1), (pages, 1));
+    let (pages, starts) = crawl(2, 2);
+    assert_eq!((pages.len(), starts), (5, 2), "{pages:?}");
+    assert!(pages.values().all(Option::is_none), "{pages:?}");
+    // Page 2 looked the same twice before it changed.
+    let (pages, starts) = crawl(3, 3);
+    assert_eq!((pages.len(), starts), (5, 3), "{pages:?}");
+    let dated: Vec<_> = pages.iter().filter(|(_, date)| date.is_some()).collect();
+    assert_eq!(dated.len(), 1, "{pages:?}");
+    assert_eq!(dated[0].0, "/p/2", "{pages:?}");
+}

@@ -132,6 +132,8 @@ impl PageResources {
     async fn fetch(&self, url: &UrlKey) -> Result<Option<Resource>, ()> {
         match self.downloader.download(url, &self.shutdown).await {
             Ok(document) if matches!(document.status, 429 | 500..) => Err(()),
+            // It is no smaller another time.
+            Ok(document) if document.end == BodyEnd::TooLarge => Ok(None),
             Ok(document) => {
                 let read = tokio::task::spawn_blocking(|| read(document)).await;
                 read.unwrap_or(None).map(Some).ok_or(())
