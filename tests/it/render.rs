@@ -264,6 +264,7 @@ fn hostile(request: &Request) -> Response {
         "for (let n = 0; n < 50; n++) open('/popup')",
         "document.body.append(...Array.from({length: 3}, () => Object.assign(document.createElement('iframe'), {src: '/frame'})))",
         "fetch('/endless')",
+        "fetch('/huge')",
     ];
     let target = request.target.as_str();
     let page = |script: &str, links: &str| {
@@ -280,6 +281,7 @@ fn hostile(request: &Request) -> Response {
             page("", &links.collect::<String>())
         }
         "/moved" => page("", ""),
+        "/huge" => Response::text("x".repeat(17 << 20)),
         "/endless" => Response::text("x".repeat(1_000)).repeated(5, Duration::from_secs(1)),
         _ if target.starts_with("/data") => Response::text("{}"),
         _ => match target.strip_prefix("/h/").map(str::parse::<usize>) {
@@ -302,7 +304,7 @@ fn no_script_stops_a_crawl() {
     crawl.env("TMPDIR", bench.path());
     let summary = Ran::of(crawl).expect_code(0).summary();
     // Each page is listed, and so is the one that a script led to.
-    assert_eq!(number(&summary, "listed"), 10, "{summary:#}");
+    assert_eq!(number(&summary, "listed"), 11, "{summary:#}");
     assert!(codes(&summary).contains("not-rendered"), "{summary:#}");
     assert!(!site.pages().contains(&"/popup".to_owned()));
     assert_no_browser(&bench);

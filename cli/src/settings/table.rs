@@ -465,7 +465,7 @@ settings! {
     /// Pages that only a script can show. A browser, Chromium, runs their scripts, and arpent answers what they ask for: with requests of
     /// its own, under the same rules. Packages have it; a build needs --features render, and both need the Chromium of the system.
     "rendering" "Rendering" {
-        /// "never": arpent runs no scripts. "auto": pages without content of their own, and 3 of each group of pages (first
+        /// "never": arpent runs no scripts. "auto": the start page, pages without content of their own, and 3 of each group of pages (first
         /// directory, number of directories); when scripts add links or a tenth of the text to one of these, all of the group. "always":
         /// all pages. It takes about 2 s for each page.
         "render" = r#""never""# config.parse.render.mode: request::render,

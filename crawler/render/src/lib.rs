@@ -16,7 +16,7 @@ use crawler::{
     fetch::BoxFuture,
     render::{PageToRender, Render, RenderError, RenderedPage},
 };
-use tokio::sync::Mutex;
+use tokio::{sync::Mutex, time::sleep};
 
 pub use self::command_line::NoBrowser;
 use self::{page::ShowError, process::Process};
@@ -26,6 +26,9 @@ const MAX_TRIES: u32 = 3;
 
 /// How often a start is tried.
 const MAX_STARTS: u32 = 3;
+
+/// Between the end of a page and that of its browser, if it has ended.
+const END_TIME: Duration = Duration::from_millis(100);
 
 /// After so many ends in a row, with no page shown between them, there is no browser.
 const MAX_ENDS: u32 = 9;
@@ -41,7 +44,7 @@ pub struct Chromium {
 #[derive(Debug, Default)]
 struct State {
     process: Option<Arc<Process>>,
-    /// Ends of processes and tabs since a page was shown.
+    /// Ends of processes since a page was shown.
     ends: u32,
 }
 
@@ -104,7 +107,11 @@ impl Chromium {
                 Err(ShowError::Page(end) | ShowError::Crashed(end)) => problem = end,
             }
             tracing::debug!(target: "render", url = %page.url, "shown again: {problem}");
-            self.state.lock().await.ends += 1;
+            // Its end is known a moment later. A tab alone may crash as often as it wants.
+            sleep(END_TIME).await;
+            if process.has_ended() {
+                self.state.lock().await.ends += 1;
+            }
         }
         Err(RenderError::Page(format!("{problem}, {MAX_TRIES} times")))
     }

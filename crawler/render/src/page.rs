@@ -279,7 +279,11 @@ impl<'p> Showing<'p> {
         let is_page = is_document && self.frame.is_none();
         if is_page {
             self.frame = Some(event.frame_id.clone());
-        } else if is_document && is_main && self.redirects.len() < MAX_REDIRECTS {
+        } else if is_document
+            && is_main
+            && event.request.method == "GET"
+            && self.redirects.len() < MAX_REDIRECTS
+        {
             self.redirects.push(event.request.url.clone());
         }
         let (tab, page, has_room) = (self.tab, self.page, self.requests <= MAX_REQUESTS);
@@ -291,13 +295,17 @@ impl<'p> Showing<'p> {
                     body: page.body.clone(),
                 })
             } else if is_document && is_main {
+                if event.request.method != "GET" {
+                    // It is counted, and not sent.
+                    page.resources.answer(request_of(&event)).await;
+                }
                 // Any other answer takes the place of the page.
                 Some(Resource {
                     status: 204,
                     content_type: String::new(),
                     body: Vec::new(),
                 })
-            } else if !is_document && has_room {
+            } else if has_room && (!is_document || event.request.method != "GET") {
                 page.resources.answer(request_of(&event)).await
             } else {
                 None

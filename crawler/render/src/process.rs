@@ -145,7 +145,9 @@ impl Process {
             cache_enabled: false,
             ..HandlerConfig::default()
         };
-        let connected = Browser::connect_with_config(address, config).await;
+        let connecting = Browser::connect_with_config(address, config);
+        let connected = timeout(START_TIME, connecting).await;
+        let connected = connected.unwrap_or(Err(CdpError::Timeout));
         let (browser, mut handler) = connected.map_err(StartError::Connection)?;
         let mut tasks = JoinSet::new();
         // A pipe that is full would stop it.

@@ -2,11 +2,11 @@
 //! the next one.
 
 use std::{
-    fs::{self, File},
+    fs::{self, File, Metadata},
     io,
     path::{Path, PathBuf},
     thread,
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 /// How the names of folders begin.
@@ -38,7 +38,7 @@ impl Profile {
         let mark = File::create(&unlocked)?;
         mark.lock()?;
         fs::rename(unlocked, folder.path().join(MARK))?;
-        sweep(parent, mark.metadata()?.modified()?);
+        sweep(parent, &mark.metadata()?);
         Ok(Self {
             path: folder.keep(),
             _mark: mark,
@@ -57,30 +57,49 @@ impl Drop for Profile {
 }
 
 /// Removes the folders that no program has any more. What cannot be removed is left for the next time.
-fn sweep(parent: &Path, now: SystemTime) {
+fn sweep(parent: &Path, own: &Metadata) {
     let Ok(entries) = fs::read_dir(parent) else {
         return;
     };
     for entry in entries.flatten() {
         let is_profile = entry.file_name().to_string_lossy().starts_with(PREFIX);
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_profile && is_folder && is_left(&entry.path(), now) {
+        if is_profile && is_folder && is_left(&entry.path(), own) {
             tracing::debug!(target: "render", path = %entry.path().display(), "removed what a killed program left");
             remove(&entry.path());
         }
     }
 }
 
-fn is_left(folder: &Path, now: SystemTime) -> bool {
-    match File::open(folder.join(MARK)) {
-        Ok(mark) => mark.try_lock().is_ok(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let changed = folder.metadata().and_then(|about| about.modified());
-            let age = changed.map(|at| now.duration_since(at).unwrap_or_default());
+/// Returns whether a folder is of a user's program that ended; `own` is a mark that was made now.
+fn is_left(folder: &Path, own: &Metadata) -> bool {
+    let mark = folder.join(MARK);
+    let Ok(about) = folder.symlink_metadata() else {
+        return false;
+    };
+    if !is_of_same_user(&about, own) {
+        return false;
+    }
+    match mark.symlink_metadata() {
+        Ok(about) if about.is_file() => File::open(mark).is_ok_and(|mark| mark.try_lock().is_ok()),
+        Ok(_) => false,
+        Err(_) => {
+            let times = own.modified().and_then(|now| Ok((now, about.modified()?)));
+            let age = times.map(|(now, at)| now.duration_since(at).unwrap_or_default());
             age.is_ok_and(|age| age > UNMARKED)
         }
-        Err(_) => false,
     }
+}
+
+#[cfg(unix)]
+fn is_of_same_user(about: &Metadata, own: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    about.uid() == own.uid()
+}
+
+#[cfg(not(unix))]
+fn is_of_same_user(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 fn remove(folder: &Path) {

@@ -242,6 +242,7 @@ impl<'a> CrawlLoop<'a> {
                     &config.parse.render,
                     memory.rendered,
                     open.number,
+                    &context.site.start,
                 ),
             },
             hints: Hints::new(&config.scope, open.resumed),

@@ -31,8 +31,8 @@ const MAX_KEPT_BYTES: u64 = 64 << 20;
 /// How many of them are kept.
 const MAX_KEPT: usize = 4_096;
 
-/// A script or a style sheet that is asked for once; `None`: the next page asks again.
-type Once = Arc<OnceCell<Resource>>;
+/// A script or a style sheet that is asked for once; `None`: it does not come.
+type Once = Arc<OnceCell<Option<Resource>>>;
 
 /// Scripts by their URLs, with the hashes of what they are.
 pub(super) type Scripts = BTreeMap<String, u64>;
@@ -162,22 +162,21 @@ impl PageResources {
             Arc::clone(kept.entry(url.clone()).or_default())
         };
         let fetched = once.get_or_try_init(|| async {
-            let fetched = self.fetch(url).await.map_err(|()| None)?;
-            let fetched = fetched.ok_or(Some(()))?;
+            let fetched = self.fetch(url).await?;
+            let body = fetched.as_ref().map_or(&[][..], |fetched| &fetched.body);
             self.kept_bytes
-                .fetch_add(fetched.body.len() as u64, Ordering::Relaxed);
+                .fetch_add(body.len() as u64, Ordering::Relaxed);
+            let is_found = fetched
+                .as_ref()
+                .is_some_and(|fetched| fetched.status == 200);
             let mut scripts = self.scripts();
-            if is_script && fetched.status == 200 && scripts.len() < MAX_KEPT {
-                scripts.insert(url.to_string(), xxh3_64(&fetched.body));
+            if is_script && is_found && scripts.len() < MAX_KEPT {
+                scripts.insert(url.to_string(), xxh3_64(body));
             }
             drop(scripts);
             Ok(fetched)
         });
-        match fetched.await {
-            Ok(resource) => Ok(Some(resource.clone())),
-            Err(Some(())) => Ok(None),
-            Err(None) => Err(()),
-        }
+        fetched.await.cloned()
     }
 }
 

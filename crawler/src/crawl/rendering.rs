@@ -1,4 +1,4 @@
-//! Which pages of a crawl are rendered: those without content of their own as soon as they are answered, and of each group of pages a
+//! Which pages of a crawl are rendered: those without content of their own as soon as they are answered, then the start page and of each group a
 //! sample when nothing else is left. When one of the sample has links or text that only scripts show, all pages of its group are
 //! rendered, now and in later crawls.
 //!
@@ -43,6 +43,9 @@ const OF_GROUP: usize = 3;
 /// In later crawls the sample is taken of one page in so many.
 const LATER_PART: u64 = 100;
 
+/// Scripts whose hashes are stored; with more of them, pages are rendered again as if one had changed.
+const MAX_SCRIPTS: usize = 1_000;
+
 /// Groups that are known; pages of further ones are rendered only when they have no content of their own.
 const MAX_GROUPS: usize = 10_000;
 
@@ -56,9 +59,7 @@ const MAX_HELD: usize = 16;
 pub(super) struct Rendering {
     /// `None`: no page is.
     renderer: Option<Renderer>,
-    mode: RenderMode,
-    at_once: usize,
-    crawl: CrawlId,
+    rules: RenderRules,
     groups: BTreeMap<String, PageGroup>,
     scripts: KnownScripts,
     /// Pages that were decided and are asked for once more, to be rendered, by their fingerprints.
@@ -103,10 +104,20 @@ impl Renderer {
 /// What crawls know of the pages that are rendered.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct RenderMemory {
-    /// The groups of which a sample was rendered, and whether all of each are rendered.
-    groups: BTreeMap<String, bool>,
+    /// The crawl that they are of.
+    crawl: CrawlId,
+    /// The groups of which pages were rendered: how many of the sample, and whether all of each are rendered.
+    groups: BTreeMap<String, (usize, bool)>,
     /// The scripts that pages loaded.
     scripts: Scripts,
+}
+
+/// What decides which pages are rendered.
+struct RenderRules {
+    mode: RenderMode,
+    at_once: usize,
+    crawl: CrawlId,
+    start: UrlKey,
 }
 
 /// The scripts that pages load.
@@ -139,15 +150,15 @@ enum ScriptCheck {
 /// What is known of a group of pages.
 #[derive(Debug, Clone, Default)]
 struct PageGroup {
-    /// A sample was rendered in this crawl or an earlier one.
+    /// A sample was rendered in an earlier crawl.
     is_known: bool,
-    /// The sample of this crawl was chosen; so many of it are left.
-    is_sampled: bool,
-    left: usize,
+    /// The sample of this crawl, by its fingerprints, and how many of it were rendered, those of earlier sessions included.
+    sample: HashSet<u64>,
+    rendered: usize,
     /// All of it are rendered.
     is_whole: bool,
     /// The candidates by their fingerprints.
-    sample: BTreeMap<u64, QueuedUrl>,
+    candidates: BTreeMap<u64, QueuedUrl>,
 }
 
 /// An answer that waits for the browser.
@@ -251,26 +262,34 @@ impl Rendering {
         config: &RenderConfig,
         known: RenderMemory,
         crawl: CrawlId,
+        start: &UrlKey,
     ) -> Self {
-        let RenderMemory { groups, scripts } = known;
-        let check = if scripts.is_empty() {
-            ScriptCheck::Over { has_changed: false }
-        } else {
-            ScriptCheck::Wanted
+        let (scripts, is_earlier) = (known.scripts, known.crawl != crawl);
+        let check = match scripts.len() {
+            0 => ScriptCheck::Over { has_changed: false },
+            MAX_SCRIPTS.. => ScriptCheck::Over { has_changed: true },
+            _ => ScriptCheck::Wanted,
         };
-        let known = groups.into_iter().map(|(name, is_whole)| {
-            let group = PageGroup {
-                is_known: true,
-                is_whole,
-                ..PageGroup::default()
-            };
-            (name, group)
-        });
+        let known = known
+            .groups
+            .into_iter()
+            .map(|(name, (rendered, is_whole))| {
+                let group = PageGroup {
+                    is_known: is_earlier && rendered > 0,
+                    rendered: if is_earlier { 0 } else { rendered },
+                    is_whole,
+                    ..PageGroup::default()
+                };
+                (name, group)
+            });
         Self {
             renderer,
-            mode: config.mode,
-            at_once: config.at_once.max(1),
-            crawl,
+            rules: RenderRules {
+                mode: config.mode,
+                at_once: config.at_once.max(1),
+                crawl,
+                start: start.clone(),
+            },
             groups: known.collect(),
             scripts: KnownScripts {
                 before: scripts,
@@ -291,7 +310,7 @@ impl Rendering {
 
     /// Returns whether bodies are kept until it is known whether their pages are rendered.
     pub(super) fn is_on(&self) -> bool {
-        self.renderer.is_some() && self.mode != RenderMode::Never
+        self.renderer.is_some() && self.rules.mode != RenderMode::Never
     }
 
     /// Returns whether an answer is to be rendered before it is decided.
@@ -304,7 +323,7 @@ impl Rendering {
     pub(super) fn wants_facts(&self, url: &UrlKey, facts: &PageFacts) -> bool {
         self.is_on()
             && may_be_rendered(facts)
-            && (self.mode == RenderMode::Always
+            && (self.rules.mode == RenderMode::Always
                 || is_shell(facts)
                 || self.is_again(url)
                 || self
@@ -318,16 +337,25 @@ impl Rendering {
         self.again.contains(&url.fingerprint())
     }
 
-    /// The request for a page that was decided has ended; whether it was one.
-    pub(super) fn end_again(&mut self, url: &UrlKey) -> bool {
-        let was_again = self.again.remove(&url.fingerprint());
-        if was_again && let Some(group) = self.groups.get_mut(&group_of(url)) {
-            group.left = group.left.saturating_sub(1);
-            if group.is_sampled && group.left == 0 && !group.is_known {
-                group.is_known = true;
-                self.is_dirty = true;
-            }
+    /// The request for a page that was decided has ended, and the page `is_rendered` to its end; whether it was one.
+    pub(super) fn end_again(&mut self, url: &UrlKey, is_rendered: bool) -> bool {
+        let fingerprint = url.fingerprint();
+        let was_again = self.again.remove(&fingerprint);
+        if was_again
+            && is_rendered
+            && let Some(group) = self.groups.get_mut(&group_of(url))
+            && group.sample.contains(&fingerprint)
+        {
+            group.rendered += 1;
+            self.is_dirty = true;
         }
+        was_again
+    }
+
+    /// The same of a page that was not rendered, which the notes count.
+    pub(super) fn end_unrendered(&mut self, url: &UrlKey) -> bool {
+        let was_again = self.end_again(url, false);
+        self.counts.failed += u64::from(was_again);
         was_again
     }
 
@@ -359,7 +387,10 @@ impl Rendering {
 
     /// The next answer for the browser, if it has room.
     pub(super) fn next(&mut self) -> Option<(Renderer, HeldAnswer)> {
-        let renderer = self.renderer.clone().filter(|_| self.out < self.at_once)?;
+        let renderer = self
+            .renderer
+            .clone()
+            .filter(|_| self.out < self.rules.at_once)?;
         let answer = self.held.pop_front()?;
         self.out += 1;
         Some((renderer, answer))
@@ -370,11 +401,15 @@ impl Rendering {
         self.out = self.out.saturating_sub(1);
     }
 
-    /// There is no browser any more: returns the answers that waited for it.
-    pub(super) fn lose(&mut self) -> VecDeque<HeldAnswer> {
+    /// There is no browser any more; whether there was one until now.
+    pub(super) fn lose(&mut self) -> bool {
         self.renderer = None;
-        self.is_lost = true;
         self.walk = StoreWalk::new(false);
+        !std::mem::replace(&mut self.is_lost, true)
+    }
+
+    /// The answers that wait for the browser, which are left.
+    pub(super) fn take_held(&mut self) -> VecDeque<HeldAnswer> {
         std::mem::take(&mut self.held)
     }
 
@@ -405,8 +440,10 @@ impl Rendering {
     /// Takes whether scripts of earlier crawls changed.
     pub(super) fn take_check(&mut self, has_changed: bool) {
         self.scripts.check = ScriptCheck::Over { has_changed };
-        self.scripts.before.clear();
-        self.is_dirty = true;
+        if !has_changed {
+            self.scripts.before.clear();
+            self.is_dirty = true;
+        }
     }
 
     /// Notes for the end of the session: on pages that were decided by their HTML alone, and on requests that were not sent.
@@ -432,7 +469,7 @@ impl Rendering {
     pub(super) fn learn(&mut self, url: &UrlKey, has_more: bool) {
         let name = group_of(url);
         let has_room = self.groups.len() < MAX_GROUPS || self.groups.contains_key(&name);
-        if self.mode != RenderMode::Auto || !has_more || !has_room {
+        if self.rules.mode != RenderMode::Auto || !has_more || !has_room {
             return;
         }
         let group = self.groups.entry(name).or_default();
@@ -451,13 +488,21 @@ impl Rendering {
             let loaded = resources.map(|it| it.take_scripts());
             self.scripts.now.extend(loaded.unwrap_or_default());
             let mut known = RenderMemory {
+                crawl: self.rules.crawl,
                 groups: BTreeMap::new(),
-                scripts: self.scripts.before.clone(),
+                scripts: self.scripts.now.clone(),
             };
-            known.scripts.extend(self.scripts.now.clone());
+            // Until all pages are rendered that they concern, the hashes of earlier crawls are what is compared.
+            known.scripts.extend(self.scripts.before.clone());
+            while known.scripts.len() > MAX_SCRIPTS {
+                known.scripts.pop_last();
+            }
             for (name, group) in &self.groups {
-                if group.is_known || group.is_whole {
-                    known.groups.insert(name.clone(), group.is_whole);
+                let rendered = group.rendered.max(usize::from(group.is_known));
+                if rendered > 0 || group.is_whole {
+                    known
+                        .groups
+                        .insert(name.clone(), (rendered, group.is_whole));
                 }
             }
             json_value(CRAWL_RENDERED, &known)
@@ -517,7 +562,8 @@ impl Rendering {
             }
             match why {
                 Why::Confirmed if !has_changed => continue,
-                Why::OfGroup if self.mode == RenderMode::Auto => {}
+                Why::OfGroup
+                    if self.rules.mode == RenderMode::Auto && url.key != self.rules.start => {}
                 _ => {
                     chosen.push(url);
                     continue;
@@ -529,20 +575,23 @@ impl Rendering {
             let group = self.groups.entry(name).or_default();
             if group.is_whole {
                 chosen.push(url);
-            } else if !group.is_sampled
-                && (!group.is_known || fingerprint % LATER_PART == self.crawl % LATER_PART)
-            {
-                group.sample.insert(fingerprint, url);
-                if group.sample.len() > OF_GROUP {
-                    group.sample.pop_last();
+            } else if !group.is_known || fingerprint % LATER_PART == self.rules.crawl % LATER_PART {
+                group.candidates.insert(fingerprint, url);
+                let sampled = group.sample.len().max(group.rendered);
+                if group.candidates.len() + sampled > OF_GROUP {
+                    group.candidates.pop_last();
                 }
             }
         }
         if is_last {
             for group in self.groups.values_mut() {
-                group.is_sampled |= !group.sample.is_empty();
-                group.left += group.sample.len();
-                chosen.extend(std::mem::take(&mut group.sample).into_values());
+                let candidates = std::mem::take(&mut group.candidates);
+                group.sample.extend(candidates.keys());
+                chosen.extend(candidates.into_values());
+            }
+            if has_changed && chosen.is_empty() && self.again.is_empty() {
+                self.scripts.before.clear();
+                self.is_dirty = true;
             }
         }
         for url in &chosen {
@@ -641,10 +690,11 @@ pub(super) async fn render(
 }
 
 impl RenderedFacts {
-    /// The facts of a page of which `before` are those of its HTML; and whether scripts add links of the site, or a tenth of the text.
+    /// The facts of a page of which `before` are those of its HTML; and whether scripts change what the crawl does with it: links of the
+    /// site, a tenth of the text, the directives, the canonical link.
     pub(super) fn merge(
         self,
-        before: PageFacts,
+        mut before: PageFacts,
         is_inside: impl Fn(&UrlKey) -> bool,
     ) -> (PageFacts, bool) {
         let mut facts = self.facts;
@@ -655,23 +705,29 @@ impl RenderedFacts {
                 nofollow: false,
             });
         }
+        let known = before.links.iter().map(|link| link.target.fingerprint());
+        let known: HashSet<u64> = known.collect();
+        let is_new = |url: &UrlKey| is_inside(url) && !known.contains(&url.fingerprint());
+        let has_links = facts.links.iter().any(|link| is_new(&link.target));
+        if self.is_cut {
+            // What an application shows meanwhile, or of an error, is no content.
+            add_links(&mut before, &facts);
+            before.warnings.render_failed = true;
+            before.warnings.script_data = self.has_data;
+            return (before, has_links);
+        }
         let counted = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-        let hash = facts.content_hash.filter(|_| !self.is_cut);
-        facts.shown = hash.map(|hash| RenderedContent {
+        facts.shown = facts.content_hash.map(|hash| RenderedContent {
             hash,
             html_links: counted(before.links.len()),
             links: counted(facts.links.len()),
             html_text: counted(self.text_before),
             text: counted(self.text),
         });
-        let known: HashSet<u64> = before
-            .links
-            .iter()
-            .map(|link| link.target.fingerprint())
-            .collect();
-        let is_new = |url: &UrlKey| is_inside(url) && !known.contains(&url.fingerprint());
-        let has_links = facts.links.iter().any(|link| is_new(&link.target));
         let has_text = self.text * 10 > self.text_before * 11;
+        let orders = |facts: &PageFacts| (facts.directives.noindex, facts.directives.nofollow);
+        let has_orders = orders(&facts) != orders(&before)
+            || facts.canonical != Canonical::Absent && facts.canonical != before.canonical;
         add_links(&mut facts, &before);
         facts.links_left_out = facts.links_left_out.max(before.links_left_out);
         facts.directives.noindex |= before.directives.noindex;
@@ -680,8 +736,7 @@ impl RenderedFacts {
         if facts.canonical == Canonical::Absent {
             facts.canonical = before.canonical;
         }
-        facts.warnings.rendered = !self.is_cut;
-        facts.warnings.render_failed = self.is_cut;
+        facts.warnings.rendered = true;
         facts.warnings.script_data = self.has_data;
         facts.warnings.empty_root = false;
         facts.warnings.script_content = has_links || has_text;
@@ -694,11 +749,11 @@ impl RenderedFacts {
             duration: before.duration,
             ..facts
         };
-        (facts, has_links || has_text)
+        (facts, has_links || has_text || has_orders)
     }
 }
 
-/// Adds the links of the HTML that are not shown.
+/// Adds the links that a page has in another form of it.
 fn add_links(facts: &mut PageFacts, before: &PageFacts) {
     let mut places: BTreeMap<u64, usize> = BTreeMap::new();
     for (place, link) in facts.links.iter().enumerate() {

@@ -45,7 +45,7 @@ warnings! {
     script_content = "script-content",
     /// Scripts of the page asked for data.
     script_data = "script-data",
-    /// The page could not be rendered, so that the facts are those of its HTML.
+    /// The page could not be rendered to its end: the facts are those of its HTML, with the links that were shown.
     render_failed = "render-failed",
     /// Looks like an error page although it answered 200.
     soft_404 = "soft-404",

@@ -50,8 +50,11 @@ pub(crate) fn text_length(page: &[u8], content_type: &str) -> usize {
     while let Some((before, tag)) = rest.split_once('<') {
         count += ink(before);
         let unseen = UNSEEN.iter().find(|name| tag.starts_with(**name));
-        let end = unseen.and_then(|name| tag.find(&format!("</{name}")));
-        let tag = &tag[end.unwrap_or_default()..];
+        let end = unseen.map_or(Some(0), |name| tag.find(&format!("</{name}")));
+        let Some(end) = end else {
+            return count;
+        };
+        let tag = &tag[end..];
         rest = tag.split_once('>').map_or("", |(_, rest)| rest);
     }
     count + ink(rest)
@@ -75,6 +78,7 @@ mod tests {
         assert_eq!(length(b"", ""), 0);
         let page = b"<title>no</title><p>a b</p><SCRIPT>x < y</script><style>p{}</style>c";
         assert_eq!(length(page, ""), 3);
+        assert_eq!(length(b"a<style>b", ""), 1);
         assert_eq!(
             length("<p>\u{43c}\u{438}\u{440}".as_bytes(), "; charset=utf-8"),
             3

@@ -305,7 +305,7 @@ impl CrawlLoop<'_> {
             AfterRequest::Decide if self.rest.rendering.wants(lease.url(), &done) => {
                 self.hold_for_browser(lease, validators.is_some(), done);
             }
-            AfterRequest::Decide if self.rest.rendering.end_again(lease.url()) => {
+            AfterRequest::Decide if self.rest.rendering.end_unrendered(lease.url()) => {
                 self.keep_decision(lease);
             }
             AfterRequest::Decide if let Some(OwnLocation::Named(named)) = done.own_location() => {
@@ -601,7 +601,7 @@ impl CrawlLoop<'_> {
 
     /// Ends the work on a URL that was given up.
     fn end_given_up(&mut self, lease: Lease) {
-        if self.rest.rendering.end_again(lease.url()) {
+        if self.rest.rendering.end_unrendered(lease.url()) {
             self.keep_decision(lease);
             return;
         }

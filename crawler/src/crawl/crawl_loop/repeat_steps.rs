@@ -166,8 +166,9 @@ impl CrawlLoop<'_> {
         if self.end.is_stop() {
             return;
         }
-        if self.end.ending.is_none()
-            && self.frontier_is_drained()
+        if self.end.ending.is_some() {
+            self.leave_held();
+        } else if self.frontier_is_drained()
             && let Some((renderer, scripts)) = self.rest.rendering.begin_check()
         {
             self.spawn(renderer.check(scripts), Event::Scripts);
@@ -201,11 +202,11 @@ impl CrawlLoop<'_> {
                 self.take_shown(answer);
             }
             Err(RenderError::Browser(why)) => {
-                self.report([Note::browser_ended(&why)]);
-                let held = self.rest.rendering.lose();
-                for answer in [answer].into_iter().chain(held) {
-                    self.leave_unshown(answer.lease);
+                if self.rest.rendering.lose() {
+                    self.report([Note::browser_ended(&why)]);
                 }
+                self.leave_unshown(answer.lease);
+                self.leave_held();
                 self.end.ending.get_or_insert(Ending::Deferred);
             }
             Err(error) => {
@@ -219,14 +220,25 @@ impl CrawlLoop<'_> {
         }
     }
 
+    /// The answers that wait for the browser are left: the session ends.
+    fn leave_held(&mut self) {
+        for answer in self.rest.rendering.take_held() {
+            self.leave_unshown(answer.lease);
+        }
+    }
+
     fn take_shown(&mut self, answer: HeldAnswer) {
-        self.rest.rendering.end_again(answer.lease.url());
+        let facts = answer.done.facts();
+        let is_rendered = facts.is_some_and(|facts| facts.warnings.rendered);
+        self.rest
+            .rendering
+            .end_again(answer.lease.url(), is_rendered);
         self.take_answer(answer.lease, answer.is_conditional, answer.done);
     }
 
     /// There is no browser for an answer: its page is asked for again by the next session, unless it was decided before.
     pub(super) fn leave_unshown(&mut self, lease: Lease) {
-        if self.rest.rendering.end_again(lease.url()) {
+        if self.rest.rendering.end_unrendered(lease.url()) {
             self.keep_decision(lease);
         } else {
             self.frontier.finish(lease);

@@ -339,6 +339,45 @@ async fn scripts_of_the_sample_lead_nowhere_else() {
     bench.config.scope.exclude = vec!["/private/*".to_owned()];
     let crawled = bench.run().await;
     assert_eq!(with_reason(&crawled, Reason::Listed).len(), 31);
-    assert_eq!(browser.shown().len(), 3);
+    // The start page, and three others.
+    assert_eq!(browser.shown().len(), 4);
     assert!(!bench.pages().contains(&"/private/x.js".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_sample_that_fails_is_taken_again() {
+    let is_well = Arc::new(AtomicUsize::new(0));
+    let well = Arc::clone(&is_well);
+    // What scripts show of an error is no content: neither its directive nor its text.
+    let site = FixtureSite::default().scripted(move |asked, _| {
+        let path = asked.strip_prefix("https://site.example")?;
+        let links = |prefix: &str| -> String {
+            let links = (0..8).map(|number| format!("<a href={prefix}{number}>x</a>"));
+            links.collect()
+        };
+        Some(match path {
+            "/" => FixturePage::html(prose(path) + &links("/list/")),
+            "/data.js" if well.load(Ordering::SeqCst) == 0 => FixturePage::status(503),
+            "/data.js" => script("<a href=/item/1>x</a>"),
+            "/view.js" if well.load(Ordering::SeqCst) == 0 => {
+                script("<meta name=robots content=noindex><h1>Error</h1>")
+            }
+            "/view.js" => script(""),
+            _ if path.starts_with("/list/") => FixturePage::html(
+                prose(path) + "<script src=/data.js></script><script src=/view.js></script>",
+            ),
+            _ => FixturePage::html(prose(path)),
+        })
+    });
+    let (mut bench, browser) = rendering(site, RenderMode::Auto, Browser::default());
+    let crawled = bench.run().await;
+    assert_noted(&crawled, "could not be rendered");
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 9);
+    assert_eq!(browser.shown().len(), 4);
+    bench.finish(crawled);
+    is_well.store(1, Ordering::SeqCst);
+    bench.now += jiff::SignedDuration::from_hours(24);
+    let crawled = bench.run().await;
+    assert_eq!(with_reason(&crawled, Reason::Listed).len(), 10);
+    assert_eq!(crawled.notes, []);
 }
