@@ -335,23 +335,20 @@ fn a_browser_that_is_killed_costs_one_try() {
     if !has_program(BROWSER) {
         return;
     }
-    let (site, bench) = (Site::start(application), Bench::new());
-    let mut crawl = Running::of(rendering(&bench, &site.url("/"), &[]));
-    let mut killed = 0;
-    while killed < kills()
-        && let Some(browsers) = wait_for_browser(&bench, &mut crawl)
-    {
-        thread::sleep(Duration::from_millis(400 + 137 * (killed % 13)));
+    let site = Site::start(application);
+    for number in 0..kills() {
+        let bench = Bench::new();
+        let mut crawl = Running::of(rendering(&bench, &site.url("/"), &[]));
+        let browsers = wait_for_browser(&bench, &mut crawl).expect("a browser is started");
+        thread::sleep(Duration::from_millis(731 * number % 7_001));
         for browser in browsers {
             drop(Command::new("kill").args(["-KILL", &browser]).output());
         }
-        killed += 1;
+        crawl.wait().expect_code(0);
+        assert_eq!(bench.published().urls(), all_of(&site), "{number}");
+        assert_no_browser(&bench);
+        assert_eq!(folders_in(&bench), [""; 0]);
     }
-    crawl.wait().expect_code(0);
-    assert!(killed > 0);
-    assert_eq!(bench.published().urls(), all_of(&site));
-    assert_no_browser(&bench);
-    assert_eq!(folders_in(&bench), [""; 0]);
 }
 
 #[test]

@@ -133,11 +133,10 @@ impl Hints {
         {
             self.canonicals.add(canonical);
         }
-        let is_rendered = facts.warnings.rendered || facts.warnings.render_failed;
-        if facts.warnings.script_shell && !is_rendered {
+        if facts.warnings.script_shell && !is_rendered(facts) {
             self.applications.shells.add(url);
         }
-        if facts.warnings.empty_root && !is_rendered {
+        if facts.warnings.empty_root && !is_rendered(facts) {
             self.applications.empty_roots.add(url);
         }
         if facts.warnings.hash_routes {
@@ -269,6 +268,11 @@ impl Hints {
     }
 }
 
+/// Returns whether a browser was asked to show a page: notes on scripts that nothing ran are not about it.
+fn is_rendered(facts: &PageFacts) -> bool {
+    facts.warnings.rendered || facts.warnings.render_failed
+}
+
 /// Notes for the user on the start page.
 fn start_notes(facts: &PageFacts, site: &Site, config: &Config, judge: &Judge) -> Vec<Note> {
     let start = &site.start;
@@ -277,7 +281,7 @@ fn start_notes(facts: &PageFacts, site: &Site, config: &Config, judge: &Judge) -
     let notes = [
         (orders.noindex && !config.ignore.noindex).then(|| Note::start_noindex(start)),
         (orders.nofollow && takes_links).then(|| Note::start_nofollow(start)),
-        (facts.warnings.script_shell && !facts.warnings.rendered).then(|| {
+        (facts.warnings.script_shell && !is_rendered(facts)).then(|| {
             let advice = script_advice(config.parse.render.is_offered);
             Note::start_is_shell(start, &advice)
         }),
