@@ -15,6 +15,7 @@ mod forget;
 mod generate;
 mod init;
 mod notify;
+mod page;
 mod pause;
 mod publish;
 mod report;
@@ -45,6 +46,7 @@ pub(crate) use self::forget::ForgetArgs;
 pub(crate) use self::generate::{GenerateArgs, Generated, JsonResult};
 pub(crate) use self::init::{InitArgs, Scheduler, Server};
 pub(crate) use self::notify::NotifyArgs;
+pub(crate) use self::page::PageArgs;
 pub(crate) use self::pause::{PauseArgs, ResumeArgs};
 pub(crate) use self::publish::PublishArgs;
 pub(crate) use self::report::ReportArgs;
@@ -118,6 +120,9 @@ pub(crate) enum Command {
     /// Crawl sites by their schedules, until a signal comes
     #[command(long_about = daemon::DAEMON_HELP)]
     Daemon(Box<DaemonArgs>),
+    /// Show all sites in a browser
+    #[command(long_about = page::PAGE_HELP)]
+    Page(Box<PageArgs>),
     /// Leave sites alone until arpent resume
     #[command(long_about = pause::PAUSE_HELP)]
     Pause(Box<PauseArgs>),
@@ -167,6 +172,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
         "Administer",
         &[
             "daemon",
+            "page",
             "pause",
             "resume",
             "catalogue",

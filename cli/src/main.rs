@@ -18,6 +18,8 @@ mod args;
 mod commands;
 mod exit_code;
 mod failure;
+#[cfg(feature = "page")]
+mod http;
 mod live;
 mod log;
 mod log_line;

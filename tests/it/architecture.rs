@@ -13,7 +13,8 @@ use crawler::store::Store;
 
 /// Third-party crates and the only places that may name them: one file or folder, so that it can be
 /// exchanged, and so that its types stay out of every public signature.
-const OWNERS: [(&str, &[&str]); 32] = [
+const OWNERS: [(&str, &[&str]); 35] = [
+    ("axum", &["cli/src/http.rs", "cli/src/commands/page"]),
     ("base64", &["crawler/render/src/page.rs"]),
     (
         "brotli_decompressor",
@@ -41,10 +42,18 @@ const OWNERS: [(&str, &[&str]); 32] = [
         "futures_util",
         &["crawler/src/storage", "crawler/render/src/"],
     ),
-    ("getrandom", &["crawler/src/notify/key.rs"]),
+    (
+        "getrandom",
+        &[
+            "crawler/src/notify/key.rs",
+            "cli/src/commands/page/access.rs",
+        ],
+    ),
     ("governor", &["crawler/src/politeness"]),
     ("h2", &["crawler/src/fetch/"]),
-    ("hyper", &["crawler/src/fetch/"]),
+    ("hyper", &["crawler/src/fetch/", "cli/src/http.rs"]),
+    ("hyper_util", &["cli/src/http.rs"]),
+    ("maud", &["cli/src/commands/page"]),
     (
         "html5ever",
         &["crawler/src/html/testing.rs", "crawler/src/parse/tree.rs"],
@@ -110,6 +119,8 @@ const STARTERS: [(&str, &[&str]); 5] = [
         "JoinSet",
         &[
             "cli/src/commands/daemon/metrics",
+            "cli/src/commands/page",
+            "cli/src/http.rs",
             "crawler/src/client/gate.rs",
             "crawler/src/crawl/",
             "crawler/src/driver/sessions.rs",
@@ -133,10 +144,11 @@ const STARTERS: [(&str, &[&str]); 5] = [
     ),
     ("tokio::spawn", &[]),
     ("thread::spawn", &[]),
-    // A hook, a browser.
+    // A hook, a browser, what people start from the page.
     (
         "Command::new",
         &[
+            "cli/src/commands/page/actions.rs",
             "crawler/src/notify/command.rs",
             "crawler/render/src/process.rs",
         ],
@@ -852,9 +864,9 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 44] = [
-    ("cli", 12_050),
-    ("cli/commands", 5_500),
-    ("cli/settings", 4_050),
+    ("cli", 13_250),
+    ("cli/commands", 6_600),
+    ("cli/settings", 4_100),
     ("cli/args", 1_100),
     ("crawler", 58_750),
     ("crawler/crawl", 7_400),
@@ -872,7 +884,7 @@ const CEILINGS: [(&str, usize); 44] = [
     ("crawler/fleet/session", 550),
     ("crawler/render", 950),
     ("crawler/html", 1_450),
-    ("crawler/site_run", 1_850),
+    ("crawler/site_run", 1_900),
     ("crawler/url_key", 1_300),
     ("crawler/repeats", 1_250),
     ("crawler/verdict", 1_200),

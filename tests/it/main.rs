@@ -48,6 +48,8 @@ mod metrics;
 mod news_and_videos;
 mod notify;
 mod options;
+#[cfg(all(unix, feature = "page"))]
+mod page;
 mod politeness;
 mod publish_by_hand;
 mod real_world;

@@ -112,16 +112,35 @@ fn rendering(bench: &Bench, url: &str, options: &[&str]) -> Command {
     command
 }
 
-/// The processes of browsers in `folder`: those of pages too, or the first one of each alone.
-fn browsers_in(folder: &Path, with_pages: bool) -> Vec<String> {
+/// The first processes of browsers in `folder`, each with its group.
+fn browsers_in(folder: &Path) -> Vec<(String, String)> {
     let mark = format!("--user-data-dir={}", folder.display());
+    processes(|process| {
+        let arguments = fs::read(process.join("cmdline")).unwrap_or_default();
+        let arguments = String::from_utf8_lossy(&arguments).into_owned();
+        arguments.contains(&mark) && !arguments.starts_with("sh\0")
+    })
+}
+
+/// The processes that `is_wanted` and that have not ended, each with its group.
+fn processes(is_wanted: impl Fn(&Path) -> bool) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in fs::read_dir("/proc").expect("/proc").flatten() {
-        let arguments = fs::read(entry.path().join("cmdline")).unwrap_or_default();
-        let arguments = String::from_utf8_lossy(&arguments).into_owned();
-        let is_first = !arguments.contains("--type=") && !arguments.starts_with("sh\0");
-        if arguments.contains(&mark) && (with_pages || is_first) {
-            found.push(entry.file_name().to_string_lossy().into_owned());
+        let stat = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let fields: Vec<&str> = stat
+            .rsplit(')')
+            .next()
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect();
+        if let [state, _, group, ..] = fields[..]
+            && state != "Z"
+            && is_wanted(&entry.path())
+        {
+            found.push((
+                entry.file_name().to_string_lossy().into_owned(),
+                group.to_owned(),
+            ));
         }
     }
     found
@@ -137,14 +156,23 @@ fn folders_in(bench: &Bench) -> Vec<String> {
         .collect()
 }
 
-/// Fails when a browser of `bench` is left after ten seconds.
+/// Fails when a process of browsers of `bench` is left after ten seconds; `known` are those that ran.
 #[track_caller]
-fn assert_no_browser(bench: &Bench) {
+fn assert_no_browser(bench: &Bench, known: &[(String, String)]) {
+    let left = || {
+        let of_group = |process: &Path| {
+            let stat = fs::read_to_string(process.join("stat")).unwrap_or_default();
+            let rest = stat.rsplit(')').next().unwrap_or_default().to_owned();
+            let group = rest.split_whitespace().nth(2).unwrap_or_default();
+            known.iter().any(|(_, known)| known == group)
+        };
+        [processes(of_group), browsers_in(bench.path())].concat()
+    };
     let until = Instant::now() + Duration::from_secs(10);
-    while !browsers_in(bench.path(), true).is_empty() && Instant::now() < until {
+    while !left().is_empty() && Instant::now() < until {
         thread::sleep(Duration::from_millis(50));
     }
-    assert_eq!(browsers_in(bench.path(), true), [""; 0]);
+    assert_eq!(left(), []);
 }
 
 #[test]
@@ -170,7 +198,7 @@ fn an_application_is_crawled_through_the_gate() {
         assert!(known, "{target} was asked for");
         assert!(count == 1 || target == "/", "{target}: {count}");
     }
-    assert_no_browser(&bench);
+    assert_no_browser(&bench, &[]);
     assert_eq!(folders_in(&bench), [""; 0]);
 }
 
@@ -307,14 +335,14 @@ fn no_script_stops_a_crawl() {
     assert_eq!(number(&summary, "listed"), 11, "{summary:#}");
     assert!(codes(&summary).contains("not-rendered"), "{summary:#}");
     assert!(!site.pages().contains(&"/popup".to_owned()));
-    assert_no_browser(&bench);
+    assert_no_browser(&bench, &[]);
     assert_eq!(folders_in(&bench), [""; 0]);
 }
 
 /// Waits until a browser of `bench` runs; `None`: the crawl ended before.
-fn wait_for_browser(bench: &Bench, crawl: &mut Running) -> Option<Vec<String>> {
+fn wait_for_browser(bench: &Bench, crawl: &mut Running) -> Option<Vec<(String, String)>> {
     loop {
-        let found = browsers_in(bench.path(), false);
+        let found = browsers_in(bench.path());
         if !found.is_empty() {
             return Some(found);
         }
@@ -341,12 +369,12 @@ fn a_browser_that_is_killed_costs_one_try() {
         let mut crawl = Running::of(rendering(&bench, &site.url("/"), &[]));
         let browsers = wait_for_browser(&bench, &mut crawl).expect("a browser is started");
         thread::sleep(Duration::from_millis(731 * number % 7_001));
-        for browser in browsers {
-            drop(Command::new("kill").args(["-KILL", &browser]).output());
+        for (browser, _) in &browsers {
+            drop(Command::new("kill").args(["-KILL", browser]).output());
         }
         crawl.wait().expect_code(0);
         assert_eq!(bench.published().urls(), all_of(&site), "{number}");
-        assert_no_browser(&bench);
+        assert_no_browser(&bench, &browsers);
         assert_eq!(folders_in(&bench), [""; 0]);
     }
 }
@@ -359,12 +387,12 @@ fn a_crawl_that_is_killed_leaves_no_browser() {
     let (site, bench) = (Site::start(application), Bench::new());
     for killed in 0..kills() {
         let mut crawl = Running::of(rendering(&bench, &site.url("/"), &[]));
-        if wait_for_browser(&bench, &mut crawl).is_none() {
+        let Some(browsers) = wait_for_browser(&bench, &mut crawl) else {
             break;
-        }
+        };
         thread::sleep(Duration::from_millis(137 * (killed % 13)));
         crawl.kill();
-        assert_no_browser(&bench);
+        assert_no_browser(&bench, &browsers);
     }
     Ran::of(rendering(&bench, &site.url("/"), &[])).expect_code(0);
     assert_eq!(bench.published().urls(), all_of(&site));

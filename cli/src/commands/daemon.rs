@@ -29,6 +29,8 @@ use {
 
 #[cfg(feature = "metrics")]
 use self::metrics::{Metrics, Responder};
+#[cfg(feature = "page")]
+use super::page;
 use super::{
     crawl::{begin_log, board::Board, foresee_log, load},
     dependencies,
@@ -127,6 +129,8 @@ pub(super) fn run(
 ) -> failure::Result<ExitCode> {
     let typed = args.settings.0.clone();
     foresee_log(&typed, environment, output);
+    #[cfg(feature = "page")]
+    let typed_for_page = typed.clone();
     let load_for = {
         let environment = environment.clone();
         move |purpose| load(purpose, typed.clone(), &environment)
@@ -139,6 +143,7 @@ pub(super) fn run(
     let settings = load_again()?;
     let address = settings.shared.metrics;
     check_metrics(address)?;
+    check_page(settings.shared.page.address)?;
     begin_log(&settings.shared, output);
     let clock = dependencies::clock(environment);
     let state = settings.shared.session.state.clone();
@@ -149,6 +154,13 @@ pub(super) fn run(
     let ended = runtime::run(Threads::OfCores, async {
         let mut signals = DaemonSignals::listen().context("failed to listen to signals")?;
         let parts = LoopParts::begin(&settings, &clock, environment, output).await?;
+        #[cfg(feature = "page")]
+        let _page = match settings.shared.page.address {
+            Some(address) => {
+                Some(page::begin(&settings, address, &typed_for_page, environment, output).await?)
+            }
+            None => None,
+        };
         #[cfg(feature = "metrics")]
         let metrics = parts.metrics.clone();
         let crawler = &parts.crawler;
@@ -271,6 +283,14 @@ fn run_worker(
     });
     drop(lock);
     ended
+}
+
+/// The page needs its feature.
+fn check_page(address: Option<SocketAddr>) -> Result<(), Misuse> {
+    if address.is_some() && cfg!(not(feature = "page")) {
+        return Err(Misuse(super::PAGE_IS_MISSING.to_owned()));
+    }
+    Ok(())
 }
 
 /// The record of earlier daemons. A damaged file is renamed, and the schedules start again.

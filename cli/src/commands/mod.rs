@@ -15,6 +15,8 @@ mod generate;
 mod init;
 mod names;
 mod notify;
+#[cfg(feature = "page")]
+mod page;
 mod pause;
 mod publish;
 mod report;
@@ -33,6 +35,9 @@ use crate::{
     print::print_view,
     settings::{Environment, Settings, with_scheme},
 };
+
+/// The program was built without the page.
+const PAGE_IS_MISSING: &str = "this program was built without page; use a package of arpent, or build arpent with --features page";
 
 /// The whole program.
 pub(crate) fn run() -> ExitCode {
@@ -72,6 +77,12 @@ pub(crate) fn run() -> ExitCode {
         Command::Diff(args) => diff::run(&args, &environment, &output),
         Command::Notify(args) => notify::run(&args, &environment, &output),
         Command::Daemon(args) => daemon::run(&args, &environment, &output),
+        #[cfg(feature = "page")]
+        Command::Page(args) => page::run(&args, &environment, &output),
+        #[cfg(not(feature = "page"))]
+        Command::Page(_) => Err(Failure::from(crate::failure::Misuse(
+            PAGE_IS_MISSING.to_owned(),
+        ))),
         Command::Pause(args) => pause::pause(&args, &environment, &output),
         Command::Resume(args) => pause::resume(&args, &environment, &output),
         Command::Catalogue(args) => catalogue::run(&args, &environment, &output),

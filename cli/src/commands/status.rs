@@ -24,7 +24,7 @@ use crate::{
     failure::{self, Misuse},
     output::Output,
     print::print_result,
-    settings::{Environment, Purpose, SiteSettings, duration, with_scheme},
+    settings::{CrawlSettings, Environment, Purpose, SiteSettings, duration, with_scheme},
 };
 
 /// End of the name of the file with the last session of a site, after the site's name.
@@ -56,6 +56,35 @@ pub(super) fn run(
     }
     let settings = load(Purpose::Look, args.typed(), environment)?;
     let max_age = args.max_age.as_deref().map(max_age).transpose()?;
+    let now = dependencies::clock(environment).now();
+    let mut report = report_on(&settings, args.site.as_deref(), now, output)?;
+    let is_daemon_there = report.has_daemon;
+    if let Some(typed) = args.site.as_ref().filter(|_| report.sites.is_empty()) {
+        let message = format!("{typed}: no such site; arpent status lists the sites");
+        return Err(Misuse(message).into());
+    }
+    let faults = max_age.map_or_else(Vec::new, |age| report.judge_age(age));
+    if report.sites.is_empty() && !args.json && max_age.is_none() {
+        output.info("no site was crawled with this state");
+    } else {
+        print_result(args.json, &report.document(), || report.view(), output)?;
+    }
+    if !is_daemon_there && !args.json && report.sites.iter().any(|site| site.schedule.is_some()) {
+        output.info("no arpent daemon runs with this state");
+    }
+    Ok(report_faults(&faults, output))
+}
+
+/// The status of the sites of the settings, or of those that the folder of the states knows; `typed`: of one of them.
+///
+/// # Errors
+/// The folder of the states cannot be read.
+pub(super) fn report_on(
+    settings: &CrawlSettings,
+    typed: Option<&str>,
+    now: Timestamp,
+    output: &Output,
+) -> failure::Result<StatusReport> {
     let state = &settings.shared.session.state;
     let is_daemon_there = has_daemon(state);
     let mut kept = read_schedules(state).unwrap_or_else(|error| {
@@ -71,7 +100,7 @@ pub(super) fn run(
     }
     let shared = &settings.shared;
     let mut report = StatusReport {
-        now: dependencies::clock(environment).now(),
+        now,
         has_daemon: is_daemon_there,
         sites: Vec::new(),
         time_zone: zone_of(&shared.session),
@@ -82,7 +111,6 @@ pub(super) fn run(
         Pauses::new()
     });
     let is_wanted = |status: &SiteStatus| {
-        let typed = args.site.as_ref();
         typed.is_none_or(|typed| {
             status.is_meant_by(typed) || status.is_meant_by(&with_scheme(typed))
         })
@@ -111,20 +139,7 @@ pub(super) fn run(
             .filter(|site| has_state(&site.name) && is_wanted(site))
             .collect();
     }
-    if let Some(typed) = args.site.as_ref().filter(|_| report.sites.is_empty()) {
-        let message = format!("{typed}: no such site; arpent status lists the sites");
-        return Err(Misuse(message).into());
-    }
-    let faults = max_age.map_or_else(Vec::new, |age| report.judge_age(age));
-    if report.sites.is_empty() && !args.json && max_age.is_none() {
-        output.info("no site was crawled with this state");
-    } else {
-        print_result(args.json, &report.document(), || report.view(), output)?;
-    }
-    if !is_daemon_there && !args.json && report.sites.iter().any(|site| site.schedule.is_some()) {
-        output.info("no arpent daemon runs with this state");
-    }
-    Ok(report_faults(&faults, output))
+    Ok(report)
 }
 
 /// Reports what is wrong with sites.

@@ -11,6 +11,7 @@ use crawler::{
     site::Site,
     store::Store,
     url_key::UrlKey,
+    view::View,
     why::{Question, UrlExplanation},
 };
 
@@ -54,7 +55,7 @@ pub(super) fn run(
         Purpose::Look
     };
     let settings = load(purpose, args.settings.0.clone(), environment)?;
-    let asked = asked_url(args, &settings)?;
+    let asked = asked_url(&args.url, args.site.as_deref(), args.live, &settings)?;
     let clock = dependencies::clock(environment);
     let explanation = if args.live {
         begin_log(&settings.shared, output);
@@ -89,7 +90,12 @@ pub(super) fn run(
 }
 
 /// The URL of the arguments, by the settings of its site.
-fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedUrl> {
+fn asked_url(
+    url: &str,
+    wanted: Option<&str>,
+    is_live: bool,
+    settings: &CrawlSettings,
+) -> failure::Result<AskedUrl> {
     let parse = |settings: &SessionSettings, typed: &str| {
         let parsed = settings.config.identity.parse(&with_scheme(typed));
         parsed.map_err(|error| {
@@ -98,8 +104,7 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedU
             ))
         })
     };
-    let typed = parse(&settings.shared.session, &args.url)?;
-    let wanted = args.site.as_deref();
+    let typed = parse(&settings.shared.session, url)?;
     let wanted = wanted
         .map(|site| parse(&settings.shared.session, site))
         .transpose()?;
@@ -112,7 +117,7 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedU
         None => match covering(settings, &typed) {
             Ok((settings, (site, path))) => (settings, site, Some(path)),
             // Its answer needs no state.
-            Err(error) if args.live && error.cause() == Cause::Misuse => {
+            Err(error) if is_live && error.cause() == Cause::Misuse => {
                 let settings = settings_of(settings, &typed);
                 (settings, Named::as_typed(settings, &typed).site, None)
             }
@@ -120,13 +125,27 @@ fn asked_url(args: &WhyArgs, settings: &CrawlSettings) -> failure::Result<AskedU
         },
     };
     // Parameters that the site's settings drop.
-    let url = parse(settings, &args.url)?;
+    let url = parse(settings, url)?;
     Ok(AskedUrl {
         url: site.crawled_key(&url).unwrap_or(url),
         config: settings.places_of(&site)?.config(&settings.config),
         site,
         state,
     })
+}
+
+/// Why a URL is listed, or not, by the states alone.
+///
+/// # Errors
+/// No state covers the URL, or the state cannot be read.
+#[cfg(feature = "page")]
+pub(super) fn view_of(
+    settings: &CrawlSettings,
+    url: &str,
+    clock: &Arc<dyn Clock>,
+) -> failure::Result<View> {
+    let asked = asked_url(url, None, false, settings)?;
+    Ok(asked.explain(clock, None)?.view())
 }
 
 impl AskedUrl {

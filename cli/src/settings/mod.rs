@@ -102,6 +102,8 @@ pub(crate) struct Settings {
     pub(crate) stop_timeout: StopTimeout,
     /// Where a daemon answers requests for metrics.
     pub(crate) metrics: Option<SocketAddr>,
+    /// The page in a browser.
+    pub(crate) page: PageSettings,
     /// The sites that a daemon shares with others.
     pub(crate) fleet: Fleet,
     /// The settings file, when it was found without being named.
@@ -120,6 +122,19 @@ pub(crate) struct BuildSettings {
     /// The state is stored in [`SessionSettings::state`]: the user named that folder, or an input is a folder, in which the `lastmod` of
     /// a page stays while its content does not change.
     pub(crate) stores_state: bool,
+}
+
+/// The page in a browser.
+#[derive(Debug, Clone, Default)]
+#[cfg_attr(
+    not(feature = "page"),
+    expect(dead_code, reason = "only the page reads it")
+)]
+pub(crate) struct PageSettings {
+    /// Where it is.
+    pub(crate) address: Option<SocketAddr>,
+    /// The file with the token of those who may start commands.
+    pub(crate) token_file: Option<PathBuf>,
 }
 
 /// Time that a daemon may take to stop.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::value::{Item, Value};
 
 /// Commands, a bit for each.
-pub(crate) type Commands = u16;
+pub(crate) type Commands = u32;
 
 pub(crate) const INIT: Commands = 1;
 pub(crate) const CRAWL: Commands = 1 << 1;
@@ -26,6 +26,8 @@ pub(crate) const FORGET: Commands = 1 << 14;
 /// `arpent pause` and `arpent resume`.
 pub(crate) const PAUSE: Commands = 1 << 15;
 
+pub(crate) const PAGE: Commands = 1 << 16;
+
 /// Commands that write a set.
 pub(super) const SETS: Commands = CRAWL | BUILD | PUBLISH;
 
@@ -36,8 +38,19 @@ pub(super) const NOTIFIED: Commands = CRAWL | PUBLISH | NOTIFY;
 pub(super) const REQUESTS: Commands = INIT | CRAWL | CHECK | AUDIT | DIFF | NOTIFY | WHY | PUBLISH;
 
 /// Commands that use states.
-pub(super) const STATES: Commands =
-    SETS | INIT | CHECK | AUDIT | DIFF | NOTIFY | DAEMON | STATUS | REPORT | WHY | FORGET | PAUSE;
+pub(super) const STATES: Commands = SETS
+    | INIT
+    | CHECK
+    | AUDIT
+    | DIFF
+    | NOTIFY
+    | DAEMON
+    | STATUS
+    | REPORT
+    | WHY
+    | FORGET
+    | PAUSE
+    | PAGE;
 
 /// The value of an option that is counted.
 pub(crate) const COUNTED: &str = "+";

@@ -20,8 +20,8 @@ use super::{
     draft::Draft,
     fleet, notify,
     options::{
-        ADD, AUDIT, BUILD, CATALOGUE, CHECK, CRAWL, DAEMON, DIFF, FORGET, NOTIFIED, NOTIFY, PAUSE,
-        PUBLISH, REQUESTS, SETS, STATES, SettingOption, option,
+        ADD, AUDIT, BUILD, CATALOGUE, CHECK, CRAWL, DAEMON, DIFF, FORGET, NOTIFIED, NOTIFY, PAGE,
+        PAUSE, PUBLISH, REQUESTS, SETS, STATES, SettingOption, option,
     },
     output, request, units,
     value::{
@@ -655,6 +655,16 @@ settings! {
         /// the daemon. Empty: no metrics. Packages have it; a build needs --features metrics.
         "metrics" = r#""""# [Program] settings.metrics: listen_address,
             option(DAEMON, "ADDR", "Answer Prometheus and health checks at this address, such as 127.0.0.1:9464");
+
+        /// IP address and port at which `arpent daemon` and `arpent page` show all sites in a browser: "127.0.0.1:8080". An address that
+        /// other machines reach needs page_token_file. TLS is left to a proxy before it. Empty: `arpent daemon` has no page. Packages have
+        /// it; a build needs --features page.
+        "page" = r#""""# [Program] settings.page.address: listen_address,
+            option(DAEMON | PAGE, "ADDR", "Show all sites in a browser at this address, such as 127.0.0.1:8080");
+
+        /// File with the token, of 16 characters or more, by which people log in to the page and start commands there. Empty: the page is
+        /// read only.
+        "page_token_file" = r#""""# [Program] settings.page.token_file: optional_path;
     }
     /// Notifications about published sets. A notification that fails is reported. It does not change the published set
     /// or the exit code of a crawl. Secrets in URLs are not printed.

@@ -74,6 +74,9 @@ pub struct LastEnd {
     ended: Option<Timestamp>,
     /// URLs of the set of the last good session.
     listed: Option<u64>,
+    /// URLs that came to the set and left it with the last session.
+    #[serde(skip)]
+    changes: Option<[u64; 2]>,
     last_good: Option<Timestamp>,
     state: Option<String>,
     output: Option<String>,
@@ -142,25 +145,7 @@ impl StatusReport {
             if site.has_failed() {
                 row.toned(Tone::Error);
             }
-            let in_a_row = site.last.failed_in_a_row.filter(|count| *count > 1);
-            let in_a_row = in_a_row.map(|count| {
-                let count = human::count(count.into(), "session");
-                format!("the last {count} were refused or failed")
-            });
-            let reason = site.paused.as_ref();
-            let reason = reason.and_then(|paused| paused.reason.as_ref());
-            let reason = reason.map(|reason| format!("paused: {reason}"));
-            let google = site.last.google.as_ref();
-            let google = google.map(|google| google.lines(self.now));
-            let served = site.last.served.as_ref();
-            let not_served = served.filter(|served| self.sites.len() == 1 || !served.is_served());
-            let lines = in_a_row
-                .into_iter()
-                .chain(site.last.message.clone())
-                .chain(reason)
-                .chain(not_served.map(ServedReport::line))
-                .chain(google.into_iter().flatten());
-            row.below(lines, 0);
+            row.below(site.lines(self.now, self.sites.len() == 1), 0);
         }
         if self.sites.len() > 1 {
             let mut outcomes: BTreeMap<&str, u64> = BTreeMap::new();
@@ -249,6 +234,7 @@ impl SiteStatus {
             started: Some(last.started),
             ended: Some(last.ended),
             listed: last.listed,
+            changes: changes_of(&last.summary),
             last_good: last.last_good,
             state: last.state,
             output: last.output,
@@ -269,8 +255,58 @@ impl SiteStatus {
         self.last.ended.is_some()
     }
 
+    /// How the last session ended; "never crawled" when none has.
+    pub fn outcome(&self) -> &str {
+        self.last.outcome.as_deref().unwrap_or("never crawled")
+    }
+
+    /// When the last session ended.
+    pub fn ended(&self) -> Option<Timestamp> {
+        self.last.ended
+    }
+
+    /// What is served of the set, in a word or two; `None`: nobody looked.
+    pub fn served(&self) -> Option<&'static str> {
+        let served = self.last.served.as_ref();
+        served.map(|served| if served.is_served() { "yes" } else { "no" })
+    }
+
+    /// What the last session changed in the set: `+2 -1`; `None`: nothing, or it is not known.
+    pub fn change(&self) -> Option<String> {
+        let changes = self.last.changes.filter(|changes| *changes != [0, 0]);
+        changes.map(|[added, removed]| {
+            format!("+{} -{}", human::number(added), human::number(removed))
+        })
+    }
+
+    /// The order of sites of which the worst come first: those where something went wrong, then those whose last good session is
+    /// longest ago.
+    pub fn badness(&self) -> impl Ord + use<> {
+        (!self.has_failed(), self.last.last_good, self.name.clone())
+    }
+
+    /// What is to be known besides the cells: why it failed, why it is paused, what is not served, what Google has; `with_served`: what
+    /// is served too.
+    pub fn lines(&self, now: Timestamp, with_served: bool) -> Vec<String> {
+        let in_a_row = self.last.failed_in_a_row.filter(|count| *count > 1);
+        let in_a_row = in_a_row.map(|count| {
+            let count = human::count(count.into(), "session");
+            format!("the last {count} were refused or failed")
+        });
+        let reason = self.paused.as_ref();
+        let reason = reason.and_then(|paused| paused.reason.as_ref());
+        let reason = reason.map(|reason| format!("paused: {reason}"));
+        let google = self.last.google.as_ref();
+        let google = google.map(|google| google.lines(now));
+        let served = self.last.served.as_ref();
+        let served = served.filter(|served| with_served || !served.is_served());
+        let lines = in_a_row.into_iter().chain(self.last.message.clone());
+        let lines = lines.chain(reason).chain(served.map(ServedReport::line));
+        lines.chain(google.into_iter().flatten()).collect()
+    }
+
     /// Returns whether something went wrong.
-    fn has_failed(&self) -> bool {
+    pub fn has_failed(&self) -> bool {
         let LastEnd {
             last_good, ended, ..
         } = self.last;
@@ -304,8 +340,8 @@ impl SiteStatus {
         is_name_of(typed, &self.name, self.start.as_deref().unwrap_or_default())
     }
 
-    /// The cells of the site's line.
-    fn cells(&self, now: Timestamp) -> [Option<String>; 6] {
+    /// The cells of the site's line: title, outcome, end of the last session, listed, last good session, next crawl.
+    pub fn cells(&self, now: Timestamp) -> [Option<String>; 6] {
         let minute = |time: Timestamp| self.time_zone.minute(time);
         let at = |time: Timestamp| format!("{} ({})", minute(time), human::relative(time, now));
         let paused = self.paused.as_ref().map(|paused| match paused.until {
@@ -328,6 +364,13 @@ impl SiteStatus {
             next,
         ]
     }
+}
+
+/// URLs that came to the set and left it, by the summary of a session.
+fn changes_of(summary: &Value) -> Option<[u64; 2]> {
+    let changes = summary.get("changes")?;
+    let count = |name: &str| changes.get(name)?.get("count")?.as_u64();
+    Some([count("added")?, count("removed")?])
 }
 
 /// Returns whether `typed` is the `name` of a site, its `start` URL, or that without a slash at its end.

@@ -1,0 +1,425 @@
+//! `arpent page`, and `arpent daemon --page`: what the states of this machine have of all sites, for people in a browser, and commands
+//! that they start from there. It reads what `arpent status`, `report` and `why` read, and changes nothing by itself.
+
+mod access;
+mod actions;
+mod content;
+mod layout;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::{
+    Extension, Form, Router,
+    extract::{DefaultBodyLimit, Path, Query, Request, State},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    middleware::{Next, from_fn_with_state},
+    response::{Html, IntoResponse, Redirect, Response},
+    routing::{get, post},
+};
+use crawler::{clock::Clock, failure::blocking, site_run::SiteStatus};
+use serde::Deserialize;
+use tokio::{task::JoinSet, time::Instant};
+
+use self::{
+    access::{Access, Login},
+    actions::{Actions, SiteAction},
+};
+use super::{crawl::begin_log, dependencies, runtime, status};
+use crate::{
+    args::PageArgs,
+    exit_code::ExitCode,
+    failure::{self, Context as _},
+    http::{self, Client},
+    output::Output,
+    settings::{CrawlSettings, Environment, Purpose, Typed},
+    signal::Signals,
+};
+
+/// Where the page is when nothing else is said.
+const DEFAULT_ADDRESS: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
+
+/// What is known of all sites is read again after so long.
+const FRESH: Duration = Duration::from_secs(1);
+
+/// Bytes of a form.
+const MAX_FORM_BYTES: usize = 16 * 1024;
+
+/// The time that a browser may use the style sheet and the script without asking.
+const ASSET_AGE: &str = "max-age=3600";
+
+/// The parts of the page. Clones share them.
+#[derive(Clone)]
+struct Page(Arc<PageParts>);
+
+struct PageParts {
+    typed: Typed,
+    environment: Environment,
+    clock: Arc<dyn Clock>,
+    output: Output,
+    access: Access,
+    actions: Actions,
+    known: Mutex<Option<(Instant, Arc<Known>)>>,
+}
+
+/// What was read of all sites.
+struct Known {
+    settings: CrawlSettings,
+    report: crawler::site_run::StatusReport,
+}
+
+impl Known {
+    fn site(&self, name: &str) -> Result<&SiteStatus, Refusal> {
+        let mut sites = self.report.sites.iter();
+        sites
+            .find(|site| site.name == name)
+            .ok_or(Refusal::NotFound)
+    }
+}
+
+/// A request that is not answered as it was asked.
+enum Refusal {
+    NotFound,
+    Forbidden(&'static str),
+    TooMany,
+    Failed(failure::Failure),
+}
+
+impl From<failure::Failure> for Refusal {
+    fn from(failure: failure::Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, text) = match self {
+            Self::NotFound => (StatusCode::NOT_FOUND, "There is no such page.".to_owned()),
+            Self::Forbidden(why) => (StatusCode::FORBIDDEN, why.to_owned()),
+            Self::TooMany => {
+                let text = "There were too many wrong tokens. Try again in a minute.";
+                (StatusCode::TOO_MANY_REQUESTS, text.to_owned())
+            }
+            Self::Failed(failure) => (StatusCode::INTERNAL_SERVER_ERROR, failure.in_full()),
+        };
+        (status, Html(layout::refusal(status, &text))).into_response()
+    }
+}
+
+type Answer<T = Html<String>> = Result<T, Refusal>;
+
+/// Runs `arpent page`.
+///
+/// # Errors
+/// The settings make no sense, or the address cannot be used.
+pub(super) fn run(
+    args: &PageArgs,
+    environment: &Environment,
+    output: &Output,
+) -> failure::Result<ExitCode> {
+    let typed = args.settings.0.clone();
+    let settings = super::crawl::load(Purpose::Look, typed.clone(), environment)?;
+    begin_log(&settings.shared, output);
+    runtime::run(runtime::Threads::OfCores, async {
+        let mut signals = Signals::listen().context("failed to listen to signals")?;
+        let address = settings.shared.page.address.unwrap_or(DEFAULT_ADDRESS);
+        let _page = begin(&settings, address, &typed, environment, output).await?;
+        Ok(signals.next().await.into())
+    })
+}
+
+/// Answers requests at `address` until the result is dropped.
+///
+/// # Errors
+/// The address cannot be used, or the token cannot be read.
+pub(super) async fn begin(
+    settings: &CrawlSettings,
+    address: SocketAddr,
+    typed: &Typed,
+    environment: &Environment,
+    output: &Output,
+) -> failure::Result<JoinSet<()>> {
+    let access = Access::new(settings.shared.page.token_file.as_deref(), address)?;
+    let listener = http::listen(address, "--page ADDR").await?;
+    let address = listener.local_addr()?;
+    output.info(&format!("page: http://{address}/"));
+    let page = Page(Arc::new(PageParts {
+        typed: typed.clone(),
+        environment: environment.clone(),
+        clock: dependencies::clock(environment),
+        output: output.clone(),
+        access,
+        actions: Actions::default(),
+        known: Mutex::default(),
+    }));
+    let mut tasks = JoinSet::new();
+    tasks.spawn(http::serve(listener, router(page)));
+    Ok(tasks)
+}
+
+fn router(page: Page) -> Router {
+    let asset = |kind: &'static str, text: &'static str| {
+        let heads = [
+            (header::CONTENT_TYPE, kind),
+            (header::CACHE_CONTROL, ASSET_AGE),
+        ];
+        get(move || async move { (heads, text) })
+    };
+    Router::new()
+        .route("/", get(sites))
+        .route("/site/{name}", get(site))
+        .route("/site/{name}/why", get(why))
+        .route("/site/{name}/do/{action}", get(confirm).post(act))
+        .route("/status.json", get(status_json))
+        .route("/events.atom", get(events))
+        .route("/badge/{name}", get(badge))
+        .route("/login", get(login_form).post(login))
+        .route("/logout", post(logout))
+        .layer(from_fn_with_state(page.clone(), guard))
+        .route("/page.css", asset("text/css", layout::STYLE))
+        .route("/page.js", asset("text/javascript", layout::SCRIPT))
+        .fallback(|| async { Refusal::NotFound })
+        .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
+        .with_state(page)
+}
+
+/// Who may see and do what; and the headers of all answers.
+async fn guard(
+    State(page): State<Page>,
+    headers: HeaderMap,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let access = &page.0.access;
+    let login = access.login_of(&headers);
+    let is_login = request.uri().path() == "/login";
+    let mut answer = if !access::is_asked_by_address(&headers) {
+        let why = "This page is asked for by its address alone: by an IP address, or as localhost. Behind a proxy, let the proxy do so.";
+        (
+            StatusCode::MISDIRECTED_REQUEST,
+            Html(layout::refusal(StatusCode::MISDIRECTED_REQUEST, why)),
+        )
+            .into_response()
+    } else if access.needs_login_to_read() && login.is_none() && !is_login {
+        Redirect::to("/login").into_response()
+    } else {
+        request.extensions_mut().insert(login);
+        next.run(request).await
+    };
+    for (name, value) in layout::HEADERS {
+        answer
+            .headers_mut()
+            .insert(name, HeaderValue::from_static(value));
+    }
+    answer
+}
+
+/// The login of a request, if there is one.
+type MaybeLogin = Extension<Option<Login>>;
+
+impl Page {
+    /// What is known of all sites now.
+    async fn known(&self) -> Answer<Arc<Known>> {
+        let page = Arc::clone(&self.0);
+        let known = move || {
+            // One reads; others wait for what it read.
+            let mut known = page.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((read, known)) = &*known
+                && read.elapsed() < FRESH
+            {
+                return Ok::<_, failure::Failure>(Arc::clone(known));
+            }
+            let settings =
+                super::crawl::load(Purpose::Look, page.typed.clone(), &page.environment)?;
+            let mut report = status::report_on(&settings, None, page.clock.now(), &page.output)?;
+            report.sites.sort_by_cached_key(SiteStatus::badness);
+            let new = Arc::new(Known { settings, report });
+            *known = Some((Instant::now(), Arc::clone(&new)));
+            Ok(new)
+        };
+        Ok(blocking(known).await?)
+    }
+}
+
+/// The filter of the sites.
+#[derive(Deserialize, Default)]
+struct Filter {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    outcome: String,
+}
+
+async fn sites(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Query(filter): Query<Filter>,
+) -> Answer {
+    let known = page.known().await?;
+    let filter = (&*filter.name, &*filter.outcome);
+    let html = content::sites(&known.report, filter, &page.0.access.bar(login.as_ref()));
+    Ok(Html(html))
+}
+
+async fn site(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Path(name): Path<String>,
+) -> Answer {
+    let known = page.known().await?;
+    let bar = page.0.access.bar(login.as_ref());
+    let done = page.0.actions.of_site(&name);
+    let site = known.site(&name)?.clone();
+    let html = blocking(move || {
+        let html = content::site(&known.settings, &known.report, &site, &done, &bar);
+        Ok::<_, failure::Failure>(html)
+    });
+    Ok(Html(html.await?))
+}
+
+/// A question about a URL.
+#[derive(Deserialize)]
+struct Asked {
+    url: String,
+}
+
+async fn why(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Path(name): Path<String>,
+    Query(asked): Query<Asked>,
+) -> Answer {
+    let known = page.known().await?;
+    let bar = page.0.access.bar(login.as_ref());
+    let clock = Arc::clone(&page.0.clock);
+    let site = known.site(&name)?.clone();
+    let html = blocking(move || {
+        let html = content::why(&known.settings, &site, &asked.url, &clock, &bar);
+        Ok::<_, failure::Failure>(html)
+    });
+    Ok(Html(html.await?))
+}
+
+async fn confirm(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Path((name, action)): Path<(String, String)>,
+) -> Answer<Response> {
+    let action = SiteAction::of(&action).ok_or(Refusal::NotFound)?;
+    let Some(login) = login else {
+        return Ok(Redirect::to("/login").into_response());
+    };
+    let known = page.known().await?;
+    let site = known.site(&name)?;
+    let token = login.form_token(action.word(), &name);
+    let bar = page.0.access.bar(Some(&login));
+    Ok(Html(content::confirm(site, action, &token, &bar)).into_response())
+}
+
+/// A form that starts an action.
+#[derive(Deserialize)]
+struct Ordered {
+    token: String,
+    #[serde(default)]
+    until: String,
+}
+
+async fn act(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Extension(client): Extension<Client>,
+    Path((name, action)): Path<(String, String)>,
+    Form(ordered): Form<Ordered>,
+) -> Answer<Redirect> {
+    let action = SiteAction::of(&action).ok_or(Refusal::NotFound)?;
+    let login = login.ok_or(Refusal::Forbidden("Log in first."))?;
+    if !login.has_sent(&ordered.token, action.word(), &name) {
+        return Err(Refusal::Forbidden(
+            "The form is of another login. Go back, and open it again.",
+        ));
+    }
+    let known = page.known().await?;
+    let site = known.site(&name)?;
+    let arguments = action.arguments(content::start_of(site), &ordered.until);
+    let config = page.0.typed.config.clone();
+    let state = known.settings.shared.session.state.clone();
+    let line = arguments.join(" ");
+    page.0
+        .output
+        .info(&format!("page: {} asked for arpent {line}", client.0.ip()));
+    page.0
+        .actions
+        .start(&name, &arguments, config, state, page.0.clock.now());
+    Ok(Redirect::to(&format!("{}#done", content::place_of(site))))
+}
+
+async fn status_json(State(page): State<Page>) -> Answer<Response> {
+    let known = page.known().await?;
+    let text = known.report.document().to_string();
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
+}
+
+async fn events(State(page): State<Page>, headers: HeaderMap) -> Answer<Response> {
+    let known = page.known().await?;
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let text = content::feed(&known.report, host.unwrap_or("localhost"));
+    Ok(([(header::CONTENT_TYPE, "application/atom+xml")], text).into_response())
+}
+
+async fn badge(State(page): State<Page>, Path(name): Path<String>) -> Answer<Response> {
+    let name = name.strip_suffix(".svg").ok_or(Refusal::NotFound)?;
+    let known = page.known().await?;
+    let text = content::badge(known.site(name)?);
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], text).into_response())
+}
+
+async fn login_form(State(page): State<Page>) -> Html<String> {
+    Html(content::login(page.0.access.has_token(), ""))
+}
+
+/// A form with the token.
+#[derive(Deserialize)]
+struct TypedToken {
+    token: String,
+}
+
+async fn login(
+    State(page): State<Page>,
+    Extension(client): Extension<Client>,
+    Form(typed): Form<TypedToken>,
+) -> Answer<Response> {
+    let now = Instant::now();
+    let access = &page.0.access;
+    let cookie = access
+        .log_in(&typed.token, now)
+        .map_err(|()| Refusal::TooMany)?;
+    if let Some(cookie) = cookie {
+        let message = format!("page: {} logged in", client.0.ip());
+        page.0.output.info(&message);
+        Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+    } else {
+        let html = content::login(access.has_token(), "This is not the token.");
+        Ok((StatusCode::FORBIDDEN, Html(html)).into_response())
+    }
+}
+
+async fn logout(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Form(typed): Form<TypedToken>,
+) -> Redirect {
+    if let Some(login) = login.filter(|login| login.has_sent(&typed.token, "logout", "")) {
+        page.0.access.log_out(&login);
+    }
+    Redirect::to("/")
+}
+
+/// The path of the settings file that was typed, for commands that the page starts.
+type ConfigPath = Option<PathBuf>;

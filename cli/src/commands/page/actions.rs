@@ -1,0 +1,211 @@
+//! What people start from the page: commands of this program, which run as if they were typed.
+
+use std::{
+    collections::VecDeque,
+    path::PathBuf,
+    process::Stdio,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use jiff::Timestamp;
+use tokio::{process::Command, task::JoinSet};
+
+use super::ConfigPath;
+
+/// Commands that are remembered.
+const MAX_DONE: usize = 100;
+
+/// Characters of what a command printed that are shown.
+const MAX_OUTPUT: usize = 4_000;
+
+/// Something that can be done with a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SiteAction {
+    Crawl,
+    Stop,
+    Pause,
+    Resume,
+    PublishOnce,
+    RollBack,
+    CheckServed,
+}
+
+impl SiteAction {
+    pub(super) const ALL: [Self; 7] = [
+        Self::Crawl,
+        Self::Stop,
+        Self::Pause,
+        Self::Resume,
+        Self::PublishOnce,
+        Self::RollBack,
+        Self::CheckServed,
+    ];
+
+    /// The word in its URL.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Crawl => "crawl",
+            Self::Stop => "stop",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::PublishOnce => "publish",
+            Self::RollBack => "rollback",
+            Self::CheckServed => "check",
+        }
+    }
+
+    pub(super) fn of(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.word() == word)
+    }
+
+    /// The text of its button.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Crawl => "Crawl now",
+            Self::Stop => "Stop and keep",
+            Self::Pause => "Pause",
+            Self::Resume => "Resume",
+            Self::PublishOnce => "Publish once",
+            Self::RollBack => "Roll back",
+            Self::CheckServed => "Check served",
+        }
+    }
+
+    /// What it will do.
+    pub(super) fn effect(self) -> &'static str {
+        match self {
+            Self::Crawl => {
+                "The site is crawled now, under all limits of its settings, and its set is published unless the guard objects."
+            }
+            Self::Stop => {
+                "The session under way sends no further request and ends within a minute. Its progress stays: the next session goes on. The \
+                 site is paused for two minutes."
+            }
+            Self::Pause => {
+                "The site is not crawled and not published until that time. A session under way ends within a minute, and its progress stays."
+            }
+            Self::Resume => {
+                "The site is crawled by its schedule again. A crawl that was due meanwhile begins."
+            }
+            Self::PublishOnce => {
+                "The set of the last crawl is published in spite of the guard, this once. The guard judges the next crawl as before."
+            }
+            Self::RollBack => {
+                "The set before the last publish is restored. The next crawl publishes again, unless the site is paused."
+            }
+            Self::CheckServed => {
+                "The published set is read back from where it is served. Nothing is changed."
+            }
+        }
+    }
+
+    /// The arguments of the command for the site that begins at `start`.
+    pub(super) fn arguments(self, start: &str, until: &str) -> Vec<String> {
+        let arguments: &[&str] = match self {
+            Self::Crawl => &["crawl", start],
+            Self::Stop => &["pause", start, "--until", "2min"],
+            Self::Pause if until.is_empty() => &["pause", start],
+            Self::Pause => &["pause", start, "--until", until],
+            Self::Resume => &["resume", start],
+            Self::PublishOnce => &["publish", start, "--force"],
+            Self::RollBack => &["publish", start, "--rollback"],
+            Self::CheckServed => &["check", start, "--served"],
+        };
+        arguments
+            .iter()
+            .map(|&argument| argument.to_owned())
+            .collect()
+    }
+}
+
+/// A command that was started.
+#[derive(Debug, Clone)]
+pub(super) struct Done {
+    pub(super) site: String,
+    pub(super) line: String,
+    pub(super) began: Timestamp,
+    /// The exit code and the end of what it printed; `None`: it runs.
+    pub(super) end: Option<(Option<i32>, String)>,
+}
+
+/// The commands that were started. They are ended with this value.
+#[derive(Default)]
+pub(super) struct Actions {
+    done: Arc<Mutex<VecDeque<Done>>>,
+    running: Mutex<JoinSet<()>>,
+}
+
+impl Actions {
+    /// Starts a command of this program for a site.
+    pub(super) fn start(
+        &self,
+        site: &str,
+        arguments: &[String],
+        config: ConfigPath,
+        state: PathBuf,
+        now: Timestamp,
+    ) {
+        let done = Done {
+            site: site.to_owned(),
+            line: format!("arpent {}", arguments.join(" ")),
+            began: now,
+            end: None,
+        };
+        let mut all = lock(&self.done);
+        all.push_front(done);
+        all.truncate(MAX_DONE);
+        drop(all);
+        let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "arpent".into()));
+        command.args(arguments);
+        match config {
+            Some(config) => command.arg("--config").arg(config),
+            None => command.arg("--state").arg(state),
+        };
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        let (all, line) = (
+            Arc::clone(&self.done),
+            format!("arpent {}", arguments.join(" ")),
+        );
+        let run = async move {
+            let end = match command.output().await {
+                Ok(output) => {
+                    let text = [output.stderr, output.stdout].concat();
+                    (output.status.code(), tail(&String::from_utf8_lossy(&text)))
+                }
+                Err(error) => (None, error.to_string()),
+            };
+            let mut all = lock(&all);
+            let own = |done: &&mut Done| done.began == now && done.line == line;
+            if let Some(done) = all.iter_mut().find(own) {
+                done.end = Some(end);
+            }
+        };
+        let mut running = lock(&self.running);
+        while running.try_join_next().is_some() {}
+        running.spawn(run);
+    }
+
+    /// The commands for a site, the newest first.
+    pub(super) fn of_site(&self, name: &str) -> Vec<Done> {
+        let all = lock(&self.done);
+        all.iter()
+            .filter(|done| done.site == name)
+            .cloned()
+            .collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Each change is one step.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The last [`MAX_OUTPUT`] characters.
+fn tail(text: &str) -> String {
+    let skip = text.chars().count().saturating_sub(MAX_OUTPUT);
+    text.chars().skip(skip).collect()
+}

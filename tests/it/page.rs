@@ -1,0 +1,324 @@
+//! `arpent page` as browsers and programs see it.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::support::{
+    json_schema,
+    program::{Bench, Ran, Running},
+    site::{Response, Site},
+};
+
+const TOKEN: &str = "0123456789abcdef0123456789abcdef";
+
+/// A page that is running.
+struct Shown {
+    running: Running,
+    address: String,
+}
+
+/// An answer.
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    #[track_caller]
+    fn header(&self, name: &str) -> &str {
+        let start = format!("{name}: ");
+        let line = self.head.lines().find_map(|line| line.strip_prefix(&start));
+        line.unwrap_or_else(|| panic!("no {name} in {}", self.head))
+    }
+}
+
+impl Shown {
+    fn start(bench: &Bench, settings: &str) -> Self {
+        let config = bench.settings(settings);
+        let mut command = bench.program();
+        command
+            .args([
+                "page",
+                "--page",
+                "127.0.0.1:0",
+                "--config",
+                &config,
+                "--state",
+            ])
+            .arg(bench.state());
+        let mut running = Running::of(command);
+        let line = running.line_after("page: http://");
+        let address = line.trim_end_matches('/').to_owned();
+        Self { running, address }
+    }
+
+    /// Sends a request with further header lines and a body.
+    #[track_caller]
+    fn send(&self, line: &str, headers: &str, body: &str) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .expect("it can be set");
+        let host = if headers.contains("Host:") {
+            String::new()
+        } else {
+            format!("Host: {}\r\n", self.address)
+        };
+        let request = format!(
+            "{line} HTTP/1.1\r\n{host}{headers}Connection: close\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let status = head
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        Answer {
+            status: status.expect("a status"),
+            head: head.to_owned(),
+            body: body.to_owned(),
+        }
+    }
+
+    #[track_caller]
+    fn get(&self, path: &str, cookie: &str) -> Answer {
+        let cookie = match cookie {
+            "" => String::new(),
+            cookie => format!("Cookie: {cookie}\r\n"),
+        };
+        self.send(&format!("GET {path}"), &cookie, "")
+    }
+
+    /// Logs in; returns the cookie.
+    #[track_caller]
+    fn log_in(&self) -> String {
+        let answer = self.send("POST /login", "", &format!("token={TOKEN}"));
+        assert_eq!(answer.status, 303);
+        let cookie = answer.header("set-cookie");
+        assert!(cookie.contains("HttpOnly; SameSite=Strict"), "{cookie}");
+        cookie.split(';').next().expect("a pair").to_owned()
+    }
+
+    /// The token of the form at this path.
+    #[track_caller]
+    fn token_of(&self, path: &str, cookie: &str) -> String {
+        let form = self.get(path, cookie).body;
+        let (_, rest) = form.rsplit_once("name=\"token\" value=\"").expect("a form");
+        rest.split('"').next().expect("a value").to_owned()
+    }
+}
+
+/// A site whose titles and paths are markup.
+fn hostile() -> Site {
+    Site::allowing(|request| match request.target.as_str() {
+        "/" => Response::html(
+            "<title>Start</title><a href='/%22%3E%3Cscript%3Ealert(1)%3C/script%3E'>&lt;img src=x onerror=alert(1)></a><a href=/gone>\
+             &lt;script>alert(2)&lt;/script></a>",
+        ),
+        "/gone" => Response::status(404),
+        target => Response::html(format!(
+            "<title>&lt;script>alert(3)</title>the page {target}"
+        )),
+    })
+}
+
+/// A place with a crawled site, its name, and settings with a token.
+fn crawled(site: &Site) -> (Bench, String, String) {
+    let bench = Bench::new();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let token = bench.path().join("token");
+    fs::write(&token, TOKEN).expect("the token can be written");
+    let settings = format!("run.page_token_file = \"{}\"\n", token.display());
+    (bench, format!("http_127.0.0.1_{}", site.port()), settings)
+}
+
+#[test]
+fn sites_reports_and_reasons_are_shown() {
+    let site = hostile();
+    let (bench, name, settings) = crawled(&site);
+    let page = Shown::start(&bench, &settings);
+    let sites = page.get("/", "");
+    assert_eq!(sites.status, 200);
+    assert!(sites.body.contains(&site.url("/")), "{}", sites.body);
+    assert!(sites.body.contains("published"), "{}", sites.body);
+    for name in [
+        "content-security-policy",
+        "x-frame-options",
+        "x-content-type-options",
+    ] {
+        sites.header(name);
+    }
+    assert!(
+        !sites
+            .header("content-security-policy")
+            .contains("script-src 'unsafe")
+    );
+    let report = page.get(&format!("/site/{name}"), "").body;
+    for text in ["URLs by reason", "/gone", "alert(2)"] {
+        assert!(report.contains(text), "{text}: {report}");
+    }
+    let asked = format!("/site/{name}/why?url={}", site.url("/gone"));
+    let why = page.get(&asked, "").body;
+    assert!(why.contains("404"), "{why}");
+    for body in [&sites.body, &report, &why] {
+        for markup in ["<script>alert", "<img src=x", "onerror=alert(1)>"] {
+            assert!(!body.contains(markup), "{markup}: {body}");
+        }
+    }
+    let filtered = page.get("/?name=nothing-has-this-name", "").body;
+    assert!(
+        filtered.contains("0 sites") && !filtered.contains(&site.url("/")),
+        "{filtered}"
+    );
+    let status = page.get("/status.json", "").body;
+    let schema = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/schema/status.schema.json");
+    json_schema::assert_valid(schema, &status);
+    let feed = page.get("/events.atom", "").body;
+    assert!(
+        feed.contains("<feed xmlns") && feed.contains(&site.url("/")),
+        "{feed}"
+    );
+    let badge = page.get(&format!("/badge/{name}.svg"), "");
+    assert_eq!(badge.header("content-type"), "image/svg+xml");
+    assert!(badge.body.contains(">published<"), "{}", badge.body);
+    for missing in [
+        "/nothing",
+        "/site/nothing",
+        "/badge/nothing.svg",
+        &format!("/badge/{name}"),
+    ] {
+        assert_eq!(page.get(missing, "").status, 404, "{missing}");
+    }
+    page.running.signal("TERM");
+    page.running.wait().expect_code(143);
+}
+
+#[test]
+fn nothing_is_started_without_the_token() {
+    let site = hostile();
+    let (bench, name, settings) = crawled(&site);
+    let page = Shown::start(&bench, &settings);
+    site.clear_log();
+    let path = format!("/site/{name}/do/crawl");
+    let cookie = page.log_in();
+    let token = page.token_of(&path, &cookie);
+    let logged_in = format!("Cookie: {cookie}\r\n");
+    let rebound = format!("Host: evil.example\r\nCookie: {cookie}\r\n");
+    let form = format!("token={token}");
+    let line = format!("POST {path}");
+    let other = format!("POST /site/{name}/do/pause");
+    // Without a login, with a wrong one, without or with a wrong token, with that of another form, by another name, by GET.
+    let attempts = [
+        (line.as_str(), "", form.as_str(), 403),
+        (&line, "Cookie: arpent-login=0\r\n", &form, 403),
+        (&line, &logged_in, "token=0", 403),
+        (&line, &logged_in, "", 422),
+        (&other, &logged_in, &form, 403),
+        (&line, &rebound, &form, 421),
+        ("POST /", &logged_in, &form, 405),
+        ("GET /", "Host: evil.example\r\n", "", 421),
+    ];
+    for (line, headers, body, status) in attempts {
+        assert_eq!(
+            page.send(line, headers, body).status,
+            status,
+            "{line} {headers} {body}"
+        );
+    }
+    assert_eq!(page.get(&path, "").header("location"), "/login");
+    for _ in 0..5 {
+        assert_eq!(page.send("POST /login", "", "token=wrong").status, 403);
+    }
+    assert_eq!(
+        page.send("POST /login", "", &format!("token={TOKEN}"))
+            .status,
+        429
+    );
+    assert_eq!(site.pages(), [""; 0]);
+    // With all of it the site is crawled.
+    assert_eq!(page.send(&line, &logged_in, &form).status, 303);
+    let until = Instant::now() + Duration::from_secs(60);
+    while !page
+        .get(&format!("/site/{name}"), &cookie)
+        .body
+        .contains("exit code 0")
+    {
+        assert!(
+            Instant::now() < until,
+            "{}",
+            page.get(&format!("/site/{name}"), &cookie).body
+        );
+        thread::sleep(Duration::from_millis(100));
+    }
+    assert!(site.pages().len() >= 3, "{:?}", site.pages());
+    let logout = page.token_of("/", &cookie);
+    assert_eq!(
+        page.send("POST /logout", &logged_in, &format!("token={logout}"))
+            .status,
+        303
+    );
+    assert!(page.get("/", &cookie).body.contains("Log in"));
+}
+
+#[test]
+fn a_page_without_a_token_is_read_only_and_for_this_machine() {
+    let site = Site::of_two_pages();
+    let (bench, name, _) = crawled(&site);
+    let page = Shown::start(&bench, "");
+    assert!(page.get("/", "").body.contains("Read only"));
+    assert_eq!(page.send("POST /login", "", "token=").status, 403);
+    assert_eq!(
+        page.send(&format!("POST /site/{name}/do/crawl"), "", "token=")
+            .status,
+        403
+    );
+    let mut open = bench.program();
+    open.args(["page", "--page", "0.0.0.0:0", "--state"])
+        .arg(bench.state());
+    let ran = Ran::of(open).expect_code(2);
+    assert!(
+        ran.stderr.contains("needs page_token_file"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_daemon_has_the_page_too() {
+    let site = Site::of_two_pages();
+    let (bench, ..) = crawled(&site);
+    let settings = format!("urls = [{:?}]\nschedule = \"0 0 1 1 *\"\n", site.url("/"));
+    let config = bench.settings(&settings);
+    let mut command = bench.program();
+    command
+        .args([
+            "daemon",
+            "--page",
+            "127.0.0.1:0",
+            "--config",
+            &config,
+            "--state",
+        ])
+        .arg(bench.state());
+    let mut running = Running::of(command);
+    let line = running.line_after("page: http://");
+    let address = line.trim_end_matches('/').to_owned();
+    let page = Shown { running, address };
+    let sites = page.get("/", "").body;
+    assert!(
+        sites.contains(&site.url("/")) && !sites.contains("No daemon"),
+        "{sites}"
+    );
+    page.running.signal("TERM");
+    page.running.wait().expect_code(143);
+}
