@@ -145,8 +145,8 @@ fn crawled(site: &Site) -> (Bench, String, String) {
 #[test]
 fn sites_reports_and_reasons_are_shown() {
     let site = hostile();
-    let (bench, name, settings) = crawled(&site);
-    let page = Shown::start(&bench, &settings);
+    let (bench, name, _) = crawled(&site);
+    let page = Shown::start(&bench, "");
     let sites = page.get("/", "");
     assert_eq!(sites.status, 200);
     assert!(sites.body.contains(&site.url("/")), "{}", sites.body);
@@ -191,6 +191,7 @@ fn sites_reports_and_reasons_are_shown() {
     let badge = page.get(&format!("/badge/{name}.svg"), "");
     assert_eq!(badge.header("content-type"), "image/svg+xml");
     assert!(badge.body.contains(">published<"), "{}", badge.body);
+    page.get("/nothing", "").header("content-security-policy");
     for missing in [
         "/nothing",
         "/site/nothing",
@@ -207,24 +208,37 @@ fn sites_reports_and_reasons_are_shown() {
 fn nothing_is_started_without_the_token() {
     let site = hostile();
     let (bench, name, settings) = crawled(&site);
+    let settings = format!("urls = [{:?}]\n{settings}", site.url("/"));
     let page = Shown::start(&bench, &settings);
+    for path in [
+        "/",
+        "/status.json",
+        "/events.atom",
+        &format!("/site/{name}"),
+    ] {
+        assert_eq!(page.get(path, "").header("location"), "/login", "{path}");
+    }
     site.clear_log();
     let path = format!("/site/{name}/do/crawl");
     let cookie = page.log_in();
     let token = page.token_of(&path, &cookie);
     let logged_in = format!("Cookie: {cookie}\r\n");
+    let foreign = format!("{logged_in}Sec-Fetch-Site: cross-site\r\n");
+    let right = format!("token={TOKEN}");
     let rebound = format!("Host: evil.example\r\nCookie: {cookie}\r\n");
     let form = format!("token={token}");
     let line = format!("POST {path}");
     let other = format!("POST /site/{name}/do/pause");
-    // Without a login, with a wrong one, without or with a wrong token, with that of another form, by another name, by GET.
+    // Without a login, or with a wrong one, the form to log in comes. A token has to be right, and of this form.
     let attempts = [
-        (line.as_str(), "", form.as_str(), 403),
-        (&line, "Cookie: arpent-login=0\r\n", &form, 403),
+        (line.as_str(), "", form.as_str(), 303),
+        (&line, "Cookie: arpent-login=0\r\n", &form, 303),
         (&line, &logged_in, "token=0", 403),
         (&line, &logged_in, "", 422),
         (&other, &logged_in, &form, 403),
         (&line, &rebound, &form, 421),
+        (&line, &foreign, &form, 403),
+        ("POST /login", "Sec-Fetch-Site: cross-site\r\n", &right, 403),
         ("POST /", &logged_in, &form, 405),
         ("GET /", "Host: evil.example\r\n", "", 421),
     ];
@@ -267,7 +281,7 @@ fn nothing_is_started_without_the_token() {
             .status,
         303
     );
-    assert!(page.get("/", &cookie).body.contains("Log in"));
+    assert_eq!(page.get("/", &cookie).header("location"), "/login");
 }
 
 #[test]

@@ -251,6 +251,10 @@ fn run_worker(
 ) -> failure::Result<ExitCode> {
     let address = settings.shared.metrics;
     check_metrics(address)?;
+    if settings.shared.page.address.is_some() {
+        let message = "page: a worker of a catalogue has no page; expected no page in its settings";
+        return Err(Misuse(message.to_owned()).into());
+    }
     begin_log(&settings.shared, output);
     let lock = lock_daemon(&settings.shared.session.state)?;
     output.begin_log(true);

@@ -8,7 +8,6 @@ mod layout;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -16,14 +15,18 @@ use std::{
 use axum::{
     Extension, Form, Router,
     extract::{DefaultBodyLimit, Path, Query, Request, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn_with_state},
     response::{Html, IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use crawler::{clock::Clock, failure::blocking, site_run::SiteStatus};
 use serde::Deserialize;
-use tokio::{task::JoinSet, time::Instant};
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinSet,
+    time::Instant,
+};
 
 use self::{
     access::{Access, Login},
@@ -47,8 +50,14 @@ const DEFAULT_ADDRESS: SocketAddr =
 /// What is known of all sites is read again after so long.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// Requests that read states at the same time.
+const MAX_READERS: usize = 4;
+
 /// Bytes of a form.
 const MAX_FORM_BYTES: usize = 16 * 1024;
+
+/// Paths that need no login.
+const OPEN: [&str; 3] = ["/login", "/page.css", "/page.js"];
 
 /// The time that a browser may use the style sheet and the script without asking.
 const ASSET_AGE: &str = "max-age=3600";
@@ -58,6 +67,8 @@ const ASSET_AGE: &str = "max-age=3600";
 struct Page(Arc<PageParts>);
 
 struct PageParts {
+    /// For work that reads states: a few at a time.
+    readers: Arc<Semaphore>,
     typed: Typed,
     environment: Environment,
     clock: Arc<dyn Clock>,
@@ -74,6 +85,21 @@ struct Known {
 }
 
 impl Known {
+    /// Whether something can be done with a site: settings that only the states know are not those of its crawls.
+    fn check(&self, action: SiteAction, site: &SiteStatus) -> Result<(), Refusal> {
+        if self.settings.sites.is_empty() {
+            let why =
+                "Commands are for sites of the settings file: start the page with --config FILE.";
+            return Err(Refusal::Forbidden(why));
+        }
+        if !action.is_possible(site) {
+            return Err(Refusal::Forbidden(
+                "The site is not in the state for that any more. Go back, and look again.",
+            ));
+        }
+        Ok(())
+    }
+
     fn site(&self, name: &str) -> Result<&SiteStatus, Refusal> {
         let mut sites = self.report.sites.iter();
         sites
@@ -125,6 +151,7 @@ pub(super) fn run(
     let typed = args.settings.0.clone();
     let settings = super::crawl::load(Purpose::Look, typed.clone(), environment)?;
     begin_log(&settings.shared, output);
+    output.begin_log(false);
     runtime::run(runtime::Threads::OfCores, async {
         let mut signals = Signals::listen().context("failed to listen to signals")?;
         let address = settings.shared.page.address.unwrap_or(DEFAULT_ADDRESS);
@@ -153,6 +180,7 @@ pub(super) async fn begin(
         environment: environment.clone(),
         clock: dependencies::clock(environment),
         output: output.clone(),
+        readers: Arc::new(Semaphore::new(MAX_READERS)),
         access,
         actions: Actions::default(),
         known: Mutex::default(),
@@ -180,11 +208,11 @@ fn router(page: Page) -> Router {
         .route("/badge/{name}", get(badge))
         .route("/login", get(login_form).post(login))
         .route("/logout", post(logout))
-        .layer(from_fn_with_state(page.clone(), guard))
         .route("/page.css", asset("text/css", layout::STYLE))
         .route("/page.js", asset("text/javascript", layout::SCRIPT))
         .fallback(|| async { Refusal::NotFound })
         .layer(DefaultBodyLimit::max(MAX_FORM_BYTES))
+        .layer(from_fn_with_state(page.clone(), guard))
         .with_state(page)
 }
 
@@ -197,7 +225,8 @@ async fn guard(
 ) -> Response {
     let access = &page.0.access;
     let login = access.login_of(&headers);
-    let is_login = request.uri().path() == "/login";
+    let is_open = OPEN.contains(&request.uri().path());
+    let is_foreign = request.method() == Method::POST && access::is_of_other_site(&headers);
     let mut answer = if !access::is_asked_by_address(&headers) {
         let why = "This page is asked for by its address alone: by an IP address, or as localhost. Behind a proxy, let the proxy do so.";
         (
@@ -205,16 +234,20 @@ async fn guard(
             Html(layout::refusal(StatusCode::MISDIRECTED_REQUEST, why)),
         )
             .into_response()
-    } else if access.needs_login_to_read() && login.is_none() && !is_login {
+    } else if is_foreign {
+        Refusal::Forbidden("The form is on a page of another site.").into_response()
+    } else if access.has_token() && login.is_none() && !is_open {
         Redirect::to("/login").into_response()
     } else {
         request.extensions_mut().insert(login);
         next.run(request).await
     };
     for (name, value) in layout::HEADERS {
-        answer
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+        let headers = answer.headers_mut();
+        // The style sheet and the script may be kept.
+        if name != header::CACHE_CONTROL || !headers.contains_key(&name) {
+            headers.insert(name, HeaderValue::from_static(value));
+        }
     }
     answer
 }
@@ -223,10 +256,17 @@ async fn guard(
 type MaybeLogin = Extension<Option<Login>>;
 
 impl Page {
+    /// The right to read states, which goes with the work when nobody waits for it any more.
+    async fn reading(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0.readers).acquire_owned().await.ok()
+    }
+
     /// What is known of all sites now.
     async fn known(&self) -> Answer<Arc<Known>> {
         let page = Arc::clone(&self.0);
+        let reading = self.reading().await;
         let known = move || {
+            let _reading = reading;
             // One reads; others wait for what it read.
             let mut known = page.known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((read, known)) = &*known
@@ -262,7 +302,7 @@ async fn sites(
 ) -> Answer {
     let known = page.known().await?;
     let filter = (&*filter.name, &*filter.outcome);
-    let html = content::sites(&known.report, filter, &page.0.access.bar(login.as_ref()));
+    let html = content::sites(&known.report, filter, &access::bar_of(login.as_ref()));
     Ok(Html(html))
 }
 
@@ -272,10 +312,12 @@ async fn site(
     Path(name): Path<String>,
 ) -> Answer {
     let known = page.known().await?;
-    let bar = page.0.access.bar(login.as_ref());
+    let bar = access::bar_of(login.as_ref());
     let done = page.0.actions.of_site(&name);
     let site = known.site(&name)?.clone();
+    let reading = page.reading().await;
     let html = blocking(move || {
+        let _reading = reading;
         let html = content::site(&known.settings, &known.report, &site, &done, &bar);
         Ok::<_, failure::Failure>(html)
     });
@@ -295,10 +337,12 @@ async fn why(
     Query(asked): Query<Asked>,
 ) -> Answer {
     let known = page.known().await?;
-    let bar = page.0.access.bar(login.as_ref());
+    let bar = access::bar_of(login.as_ref());
     let clock = Arc::clone(&page.0.clock);
     let site = known.site(&name)?.clone();
+    let reading = page.reading().await;
     let html = blocking(move || {
+        let _reading = reading;
         let html = content::why(&known.settings, &site, &asked.url, &clock, &bar);
         Ok::<_, failure::Failure>(html)
     });
@@ -316,8 +360,9 @@ async fn confirm(
     };
     let known = page.known().await?;
     let site = known.site(&name)?;
+    known.check(action, site)?;
     let token = login.form_token(action.word(), &name);
-    let bar = page.0.access.bar(Some(&login));
+    let bar = access::bar_of(Some(&login));
     Ok(Html(content::confirm(site, action, &token, &bar)).into_response())
 }
 
@@ -345,16 +390,15 @@ async fn act(
     }
     let known = page.known().await?;
     let site = known.site(&name)?;
+    known.check(action, site)?;
     let arguments = action.arguments(content::start_of(site), &ordered.until);
-    let config = page.0.typed.config.clone();
-    let state = known.settings.shared.session.state.clone();
     let line = arguments.join(" ");
     page.0
         .output
         .info(&format!("page: {} asked for arpent {line}", client.0.ip()));
     page.0
         .actions
-        .start(&name, &arguments, config, state, page.0.clock.now());
+        .start(&name, &arguments, &page.0.typed, page.0.clock.now());
     Ok(Redirect::to(&format!("{}#done", content::place_of(site))))
 }
 
@@ -364,12 +408,9 @@ async fn status_json(State(page): State<Page>) -> Answer<Response> {
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }
 
-async fn events(State(page): State<Page>, headers: HeaderMap) -> Answer<Response> {
+async fn events(State(page): State<Page>) -> Answer<Response> {
     let known = page.known().await?;
-    let host = headers
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok());
-    let text = content::feed(&known.report, host.unwrap_or("localhost"));
+    let text = content::feed(&known.report);
     Ok(([(header::CONTENT_TYPE, "application/atom+xml")], text).into_response())
 }
 
@@ -397,14 +438,17 @@ async fn login(
 ) -> Answer<Response> {
     let now = Instant::now();
     let access = &page.0.access;
-    let cookie = access
-        .log_in(&typed.token, now)
-        .map_err(|()| Refusal::TooMany)?;
+    let address = client.0.ip();
+    let cookie = access.log_in(&typed.token, address, now);
+    let cookie = cookie.map_err(|()| Refusal::TooMany)?;
     if let Some(cookie) = cookie {
-        let message = format!("page: {} logged in", client.0.ip());
+        let message = format!("page: {address} logged in");
         page.0.output.info(&message);
         Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
     } else {
+        page.0
+            .output
+            .info(&format!("page: {address} sent a wrong token"));
         let html = content::login(access.has_token(), "This is not the token.");
         Ok((StatusCode::FORBIDDEN, Html(html)).into_response())
     }
@@ -420,6 +464,3 @@ async fn logout(
     }
     Redirect::to("/")
 }
-
-/// The path of the settings file that was typed, for commands that the page starts.
-type ConfigPath = Option<PathBuf>;

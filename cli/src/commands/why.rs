@@ -11,7 +11,6 @@ use crawler::{
     site::Site,
     store::Store,
     url_key::UrlKey,
-    view::View,
     why::{Question, UrlExplanation},
 };
 
@@ -143,7 +142,7 @@ pub(super) fn view_of(
     settings: &CrawlSettings,
     url: &str,
     clock: &Arc<dyn Clock>,
-) -> failure::Result<View> {
+) -> failure::Result<crawler::view::View> {
     let asked = asked_url(url, None, false, settings)?;
     Ok(asked.explain(clock, None)?.view())
 }

@@ -126,10 +126,6 @@ pub(crate) struct BuildSettings {
 
 /// The page in a browser.
 #[derive(Debug, Clone, Default)]
-#[cfg_attr(
-    not(feature = "page"),
-    expect(dead_code, reason = "only the page reads it")
-)]
 pub(crate) struct PageSettings {
     /// Where it is.
     pub(crate) address: Option<SocketAddr>,

@@ -23,7 +23,7 @@ const LOGIN_TIME: Duration = Duration::from_secs(12 * 60 * 60);
 /// Logins at the same time; the oldest ends for a new one.
 const MAX_LOGINS: usize = 100;
 
-/// Wrong tokens, of all clients together, in [`FAILURE_TIME`].
+/// Wrong tokens of one address in [`FAILURE_TIME`].
 const MAX_FAILURES: usize = 5;
 const FAILURE_TIME: Duration = Duration::from_secs(60);
 
@@ -37,9 +37,8 @@ const COOKIE: &str = "arpent-login";
 pub(super) struct Access {
     /// The hash of the token; `None`: there is none, and nobody logs in.
     token: Option<[u8; 32]>,
-    is_for_others: bool,
     logins: Mutex<HashMap<String, Instant>>,
-    failures: Mutex<VecDeque<Instant>>,
+    failures: Mutex<HashMap<IpAddr, VecDeque<Instant>>>,
 }
 
 /// Somebody who has logged in.
@@ -62,19 +61,14 @@ impl Access {
         }
         Ok(Self {
             token,
-            is_for_others,
             logins: Mutex::default(),
             failures: Mutex::default(),
         })
     }
 
+    /// Returns whether only those may read the page that have logged in, and they may start commands.
     pub(super) fn has_token(&self) -> bool {
         self.token.is_some()
-    }
-
-    /// Returns whether only those may read the page that have logged in.
-    pub(super) fn needs_login_to_read(&self) -> bool {
-        self.is_for_others
     }
 
     fn logins(&self) -> MutexGuard<'_, HashMap<String, Instant>> {
@@ -99,9 +93,16 @@ impl Access {
     ///
     /// # Errors
     /// There were too many wrong ones.
-    pub(super) fn log_in(&self, typed: &str, now: Instant) -> Result<Option<String>, ()> {
-        let failures = self.failures.lock();
-        let mut failures = failures.unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn log_in(
+        &self,
+        typed: &str,
+        client: IpAddr,
+        now: Instant,
+    ) -> Result<Option<String>, ()> {
+        let all = self.failures.lock();
+        let mut all = all.unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, failures| failures.back().is_some_and(|at| now - *at < FAILURE_TIME));
+        let failures = all.entry(client).or_default();
         while failures.front().is_some_and(|at| now - *at >= FAILURE_TIME) {
             failures.pop_front();
         }
@@ -135,16 +136,15 @@ impl Access {
     pub(super) fn log_out(&self, login: &Login) {
         self.logins().remove(&login.0);
     }
+}
 
-    /// What the head of the page has for somebody.
-    pub(super) fn bar(&self, login: Option<&Login>) -> Bar {
-        match login {
-            Some(login) => Bar::LoggedIn {
-                token: login.form_token("logout", ""),
-            },
-            None if self.has_token() => Bar::MayLogIn,
-            None => Bar::ReadOnly,
-        }
+/// What the head of the page has for somebody.
+pub(super) fn bar_of(login: Option<&Login>) -> Bar {
+    match login {
+        Some(login) => Bar::LoggedIn {
+            token: login.form_token("logout", ""),
+        },
+        None => Bar::ReadOnly,
     }
 }
 
@@ -190,6 +190,12 @@ fn hex(bytes: &[u8]) -> String {
     })
 }
 
+/// Returns whether a browser sent this for a page of another site (Fetch Metadata).
+pub(super) fn is_of_other_site(headers: &HeaderMap) -> bool {
+    let site = headers.get("sec-fetch-site");
+    site.is_some_and(|site| site != "same-origin" && site != "none")
+}
+
 /// Returns whether a request names this machine by an IP address or as localhost: a page of another site that has its own name lead
 /// here (DNS rebinding) does not.
 pub(super) fn is_asked_by_address(headers: &HeaderMap) -> bool {
@@ -217,7 +223,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("token");
         fs::write(&file, "0123456789abcdef\n").unwrap();
-        let local = "127.0.0.1:8080".parse().unwrap();
+        let local: SocketAddr = "127.0.0.1:8080".parse().unwrap();
         let access = Access::new(Some(&file), local).unwrap();
         let headers = |cookie: &str| {
             let mut headers = HeaderMap::new();
@@ -225,7 +231,10 @@ mod tests {
             headers
         };
         let now = Instant::now();
-        let cookie = access.log_in(" 0123456789abcdef", now).unwrap().unwrap();
+        let cookie = access
+            .log_in(" 0123456789abcdef", local.ip(), now)
+            .unwrap()
+            .unwrap();
         assert!(cookie.contains("; HttpOnly; SameSite=Strict; "), "{cookie}");
         let pair = cookie.split(';').next().unwrap().to_owned();
         let login = access.login_of(&headers(&pair)).unwrap();
@@ -234,13 +243,16 @@ mod tests {
         assert!(login.has_sent(&token, "crawl", "a"));
         assert!(!login.has_sent(&token, "crawl", "b") && !login.has_sent(&token, "pause", "a"));
         for _ in 0..MAX_FAILURES {
-            assert_eq!(access.log_in("wrong", Instant::now()), Ok(None));
+            assert_eq!(access.log_in("wrong", local.ip(), Instant::now()), Ok(None));
         }
-        assert_eq!(access.log_in("0123456789abcdef", Instant::now()), Err(()));
+        assert_eq!(
+            access.log_in("0123456789abcdef", local.ip(), Instant::now()),
+            Err(())
+        );
         tokio::time::advance(FAILURE_TIME).await;
         assert!(
             access
-                .log_in("0123456789abcdef", Instant::now())
+                .log_in("0123456789abcdef", local.ip(), Instant::now())
                 .unwrap()
                 .is_some()
         );

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    path::PathBuf,
     process::Stdio,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -10,7 +9,9 @@ use std::{
 use jiff::Timestamp;
 use tokio::{process::Command, task::JoinSet};
 
-use super::ConfigPath;
+use crawler::site_run::SiteStatus;
+
+use crate::settings::{Typed, value::Value};
 
 /// Commands that are remembered.
 const MAX_DONE: usize = 100;
@@ -78,8 +79,8 @@ impl SiteAction {
                 "The site is crawled now, under all limits of its settings, and its set is published unless the guard objects."
             }
             Self::Stop => {
-                "The session under way sends no further request and ends within a minute. Its progress stays: the next session goes on. The \
-                 site is paused for two minutes."
+                "The session of the daemon that is under way sends no further request and ends within a minute. Its progress stays: the next \
+                 session goes on. The site is paused for two minutes."
             }
             Self::Pause => {
                 "The site is not crawled and not published until that time. A session under way ends within a minute, and its progress stays."
@@ -96,6 +97,16 @@ impl SiteAction {
             Self::CheckServed => {
                 "The published set is read back from where it is served. Nothing is changed."
             }
+        }
+    }
+
+    /// Returns whether it can be done with a site that is in this state.
+    pub(super) fn is_possible(self, site: &SiteStatus) -> bool {
+        match self {
+            // It would end a longer pause.
+            Self::Stop => site.running_since.is_some() && site.paused.is_none(),
+            Self::Resume => site.paused.is_some(),
+            _ => site.start.is_some(),
         }
     }
 
@@ -137,14 +148,7 @@ pub(super) struct Actions {
 
 impl Actions {
     /// Starts a command of this program for a site.
-    pub(super) fn start(
-        &self,
-        site: &str,
-        arguments: &[String],
-        config: ConfigPath,
-        state: PathBuf,
-        now: Timestamp,
-    ) {
+    pub(super) fn start(&self, site: &str, arguments: &[String], typed: &Typed, now: Timestamp) {
         let done = Done {
             site: site.to_owned(),
             line: format!("arpent {}", arguments.join(" ")),
@@ -157,10 +161,14 @@ impl Actions {
         drop(all);
         let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "arpent".into()));
         command.args(arguments);
-        match config {
-            Some(config) => command.arg("--config").arg(config),
-            None => command.arg("--state").arg(state),
-        };
+        // What was typed for the page and is about the place of the sites.
+        if let Some(config) = &typed.config {
+            command.arg("--config").arg(config);
+        }
+        let state = typed.values.iter().find(|(name, _)| *name == "state");
+        if let Some((_, Value::Text(state))) = state {
+            command.arg("--state").arg(state);
+        }
         command
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -115,9 +115,9 @@ pub(super) fn site(
     own.sites = vec![site.clone()];
     let main = html! {
         h1 { (start_of(site)) }
-        @if bar.is_logged_in() {
+        @if bar.is_logged_in() && !settings.sites.is_empty() {
             ul .actions aria-label="Actions" {
-                @for action in SiteAction::ALL {
+                @for action in SiteAction::ALL.into_iter().filter(|action| action.is_possible(site)) {
                     li { a href=(format!("{}/do/{}", place_of(site), action.word())) { (action.title()) } }
                 }
             }
@@ -239,7 +239,7 @@ pub(super) fn login(has_token: bool, problem: &str) -> String {
 }
 
 /// The ends of the last sessions as an Atom feed (RFC 4287).
-pub(super) fn feed(report: &StatusReport, host: &str) -> String {
+pub(super) fn feed(report: &StatusReport) -> String {
     let mut sites: Vec<_> = report
         .sites
         .iter()
@@ -254,16 +254,16 @@ pub(super) fn feed(report: &StatusReport, host: &str) -> String {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>"))
         feed xmlns="http://www.w3.org/2005/Atom" {
             title { "arpent" }
-            id { "http://" (host) "/events.atom" }
-            link rel="self" href=(format!("http://{host}/events.atom")) {}
+            id { "urn:arpent:events" }
+            link rel="self" href="/events.atom" {}
             updated { (updated) }
             author { name { "arpent" } }
             @for site in sites.into_iter().take(MAX_EVENTS) {
                 @let ended = site.ended().unwrap_or(updated);
                 entry {
                     title { (start_of(site)) ": " (site.outcome()) }
-                    id { "http://" (host) (place_of(site)) "#" (ended) }
-                    link href=(format!("http://{host}{}", place_of(site))) {}
+                    id { "urn:arpent:" (place_of(site)) ":" (ended) }
+                    link href=(place_of(site)) {}
                     updated { (ended) }
                     summary { @for line in site.lines(report.now, false) { (line) " " } }
                 }

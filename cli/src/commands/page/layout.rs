@@ -25,8 +25,6 @@ pub(super) const HEADERS: [(HeaderName, &str); 5] = [
 pub(super) enum Bar {
     /// There is no token: nobody logs in.
     ReadOnly,
-    /// Somebody may log in.
-    MayLogIn,
     /// Somebody has logged in; the token of the form that logs out.
     LoggedIn { token: String },
 }
@@ -61,7 +59,6 @@ pub(super) fn page(title: &str, bar: &Bar, main: &Markup) -> String {
                     }
                     @match bar {
                         Bar::ReadOnly => p .quiet { "Read only" },
-                        Bar::MayLogIn => a href="/login" { "Log in" },
                         Bar::LoggedIn { token } => form method="post" action="/logout" {
                             input type="hidden" name="token" value=(token);
                             button { "Log out" }
