@@ -342,7 +342,7 @@ async fn two_workers_never_have_one_host() {
     let connected = tokio::join!(connect(), connect(), connect());
     connected.0.and(connected.1).and(connected.2).unwrap();
     let (a, b, c) = tokio::join!(worker("a"), worker("b"), worker("c"));
-    assert!(!a.is_empty() && !b.is_empty() && !c.is_empty());
+    // One that finds all rows locked by the others ends before it has any.
     let all: HashSet<_> = a.iter().chain(&b).chain(&c).collect();
     assert_eq!((all.len(), a.len() + b.len() + c.len()), (200, 200));
 }
