@@ -864,7 +864,7 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 44] = [
-    ("cli", 13_250),
+    ("cli", 13_300),
     ("cli/commands", 6_650),
     ("cli/settings", 4_100),
     ("cli/args", 1_100),

@@ -9,7 +9,7 @@ mod layout;
 use std::{
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use axum::{
@@ -50,6 +50,9 @@ const DEFAULT_ADDRESS: SocketAddr =
 /// What is known of all sites is read again after so long.
 const FRESH: Duration = Duration::from_secs(1);
 
+/// Reading takes one part in so many of the time, where that is longer.
+const READING_SHARE: u32 = 20;
+
 /// Requests that read states at the same time.
 const MAX_READERS: usize = 4;
 
@@ -80,8 +83,12 @@ struct PageParts {
 
 /// What was read of all sites.
 struct Known {
-    settings: CrawlSettings,
+    settings: Arc<CrawlSettings>,
+    /// When the settings file was changed last.
+    changed: Option<SystemTime>,
     report: crawler::site_run::StatusReport,
+    /// How long the reading took.
+    took: Duration,
 }
 
 impl Known {
@@ -255,6 +262,24 @@ async fn guard(
 /// The login of a request, if there is one.
 type MaybeLogin = Extension<Option<Login>>;
 
+impl PageParts {
+    /// The settings, and when their file was changed last: those that were read `before`, while that is the same.
+    fn settings(
+        &self,
+        before: Option<&Arc<Known>>,
+    ) -> failure::Result<(Arc<CrawlSettings>, Option<SystemTime>)> {
+        let found = before.and_then(|before| before.settings.shared.found_file.as_ref());
+        let file = self.typed.config.as_ref().or(found);
+        let changed = file.and_then(|file| file.metadata().ok()?.modified().ok());
+        if let Some(before) = before.filter(|before| changed.is_some() && before.changed == changed)
+        {
+            return Ok((Arc::clone(&before.settings), changed));
+        }
+        let settings = super::crawl::load(Purpose::Look, self.typed.clone(), &self.environment)?;
+        Ok((Arc::new(settings), changed))
+    }
+}
+
 impl Page {
     /// The right to read states, which goes with the work when nobody waits for it any more.
     async fn reading(&self) -> Option<OwnedSemaphorePermit> {
@@ -270,15 +295,21 @@ impl Page {
             // One reads; others wait for what it read.
             let mut known = page.known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((read, known)) = &*known
-                && read.elapsed() < FRESH
+                && read.elapsed() < FRESH.max(known.took * READING_SHARE)
             {
                 return Ok::<_, failure::Failure>(Arc::clone(known));
             }
-            let settings =
-                super::crawl::load(Purpose::Look, page.typed.clone(), &page.environment)?;
+            let began = Instant::now();
+            let before = known.as_ref().map(|(_, known)| known);
+            let (settings, changed) = page.settings(before)?;
             let mut report = status::report_on(&settings, None, page.clock.now(), &page.output)?;
             report.sites.sort_by_cached_key(SiteStatus::badness);
-            let new = Arc::new(Known { settings, report });
+            let new = Arc::new(Known {
+                settings,
+                changed,
+                report,
+                took: began.elapsed(),
+            });
             *known = Some((Instant::now(), Arc::clone(&new)));
             Ok(new)
         };
