@@ -18,7 +18,7 @@ mod args;
 mod commands;
 mod exit_code;
 mod failure;
-#[cfg(feature = "page")]
+#[cfg(any(feature = "metrics", feature = "page"))]
 mod http;
 mod live;
 mod log;

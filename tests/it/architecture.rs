@@ -11,6 +11,8 @@ use std::{
 
 use crawler::store::Store;
 
+use crate::words::CRATES;
+
 /// Third-party crates and the only places that may name them: one file or folder, so that it can be
 /// exchanged, and so that its types stay out of every public signature.
 const OWNERS: [(&str, &[&str]); 35] = [
@@ -717,16 +719,10 @@ fn few_places_start_threads_tasks_and_programs() {
 #[test]
 fn files_of_one_module_form_no_circle() {
     let sources = sources();
-    let circles: BTreeSet<String> = [
-        "cli",
-        "crawler",
-        "crawler/fleet",
-        "crawler/render",
-        "sitemap-core",
-    ]
-    .iter()
-    .flat_map(|member| circles(member, &sources))
-    .collect();
+    let circles: BTreeSet<String> = CRATES
+        .iter()
+        .flat_map(|member| circles(member, &sources))
+        .collect();
     assert_eq!(circles, BTreeSet::new(), "files that import each other");
 }
 
@@ -948,16 +944,7 @@ fn rooms_are_under_their_ceilings() {
             ));
         }
     }
-    let production: usize = [
-        "cli",
-        "crawler",
-        "crawler/fleet",
-        "crawler/render",
-        "sitemap-core",
-    ]
-    .iter()
-    .filter_map(|krate| lines.get(*krate))
-    .sum();
+    let production: usize = CRATES.iter().filter_map(|krate| lines.get(*krate)).sum();
     let tests = all_lines() - production;
     if tests > CEILING_OF_TESTS {
         faults.push(format!(
@@ -1168,13 +1155,7 @@ fn type_name(line: &str) -> Option<&str> {
 /// Every source file by its path in the repository: the code without comments and tests.
 fn sources() -> BTreeMap<String, String> {
     let mut sources = BTreeMap::new();
-    for member in [
-        "cli",
-        "crawler",
-        "crawler/fleet",
-        "crawler/render",
-        "sitemap-core",
-    ] {
+    for member in CRATES {
         collect(&format!("{member}/src"), &mut sources);
     }
     assert!(sources.len() > 50, "only {} files", sources.len());

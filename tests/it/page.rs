@@ -5,6 +5,7 @@ use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
     path::PathBuf,
+    process::Command,
     thread,
     time::{Duration, Instant},
 };
@@ -53,6 +54,10 @@ impl Shown {
                 "--state",
             ])
             .arg(bench.state());
+        Self::of(command)
+    }
+
+    fn of(command: Command) -> Self {
         let mut running = Running::of(command);
         let line = running.line_after("page: http://");
         let address = line.trim_end_matches('/').to_owned();
@@ -324,10 +329,7 @@ fn a_daemon_has_the_page_too() {
             "--state",
         ])
         .arg(bench.state());
-    let mut running = Running::of(command);
-    let line = running.line_after("page: http://");
-    let address = line.trim_end_matches('/').to_owned();
-    let page = Shown { running, address };
+    let page = Shown::of(command);
     let sites = page.get("/", "").body;
     assert!(
         sites.contains(&site.url("/")) && !sites.contains("No daemon"),

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Crates whose texts are plain.
-const CRATES: [&str; 5] = [
+pub(crate) const CRATES: [&str; 5] = [
     "cli",
     "crawler",
     "crawler/fleet",

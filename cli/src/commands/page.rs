@@ -22,11 +22,7 @@ use axum::{
 };
 use crawler::{clock::Clock, failure::blocking, site_run::SiteStatus};
 use serde::Deserialize;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    task::JoinSet,
-    time::Instant,
-};
+use tokio::{sync::Semaphore, task::JoinSet, time::Instant};
 
 use self::{
     access::{Access, Login},
@@ -179,7 +175,7 @@ pub(super) async fn begin(
     output: &Output,
 ) -> failure::Result<JoinSet<()>> {
     let access = Access::new(settings.shared.page.token_file.as_deref(), address)?;
-    let listener = http::listen(address, "--page ADDR").await?;
+    let listener = http::listen(address, "the page", "--page ADDR").await?;
     let address = listener.local_addr()?;
     output.info(&format!("page: http://{address}/"));
     let page = Page(Arc::new(PageParts {
@@ -281,23 +277,29 @@ impl PageParts {
 }
 
 impl Page {
-    /// The right to read states, which goes with the work when nobody waits for it any more.
-    async fn reading(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0.readers).acquire_owned().await.ok()
+    /// Work that reads states, a few at a time. It goes on, and counts, when nobody waits for it any more.
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> failure::Result<T> + Send + 'static,
+    ) -> Answer<T> {
+        let reading = Arc::clone(&self.0.readers).acquire_owned().await.ok();
+        let counted = move || {
+            let _reading = reading;
+            work()
+        };
+        Ok(blocking(counted).await?)
     }
 
     /// What is known of all sites now.
     async fn known(&self) -> Answer<Arc<Known>> {
         let page = Arc::clone(&self.0);
-        let reading = self.reading().await;
-        let known = move || {
-            let _reading = reading;
+        self.read(move || {
             // One reads; others wait for what it read.
             let mut known = page.known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((read, known)) = &*known
                 && read.elapsed() < FRESH.max(known.took * READING_SHARE)
             {
-                return Ok::<_, failure::Failure>(Arc::clone(known));
+                return Ok(Arc::clone(known));
             }
             let began = Instant::now();
             let before = known.as_ref().map(|(_, known)| known);
@@ -312,8 +314,8 @@ impl Page {
             });
             *known = Some((Instant::now(), Arc::clone(&new)));
             Ok(new)
-        };
-        Ok(blocking(known).await?)
+        })
+        .await
     }
 }
 
@@ -346,13 +348,16 @@ async fn site(
     let bar = access::bar_of(login.as_ref());
     let done = page.0.actions.of_site(&name);
     let site = known.site(&name)?.clone();
-    let reading = page.reading().await;
-    let html = blocking(move || {
-        let _reading = reading;
-        let html = content::site(&known.settings, &known.report, &site, &done, &bar);
-        Ok::<_, failure::Failure>(html)
-    });
-    Ok(Html(html.await?))
+    let work = move || {
+        Ok(content::site(
+            &known.settings,
+            &known.report,
+            &site,
+            &done,
+            &bar,
+        ))
+    };
+    page.read(work).await.map(Html)
 }
 
 /// A question about a URL.
@@ -371,13 +376,16 @@ async fn why(
     let bar = access::bar_of(login.as_ref());
     let clock = Arc::clone(&page.0.clock);
     let site = known.site(&name)?.clone();
-    let reading = page.reading().await;
-    let html = blocking(move || {
-        let _reading = reading;
-        let html = content::why(&known.settings, &site, &asked.url, &clock, &bar);
-        Ok::<_, failure::Failure>(html)
-    });
-    Ok(Html(html.await?))
+    let work = move || {
+        Ok(content::why(
+            &known.settings,
+            &site,
+            &asked.url,
+            &clock,
+            &bar,
+        ))
+    };
+    page.read(work).await.map(Html)
 }
 
 async fn confirm(

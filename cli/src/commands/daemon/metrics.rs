@@ -32,14 +32,9 @@ use prometheus_client::{
     metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::{Registry, Unit},
 };
-use tokio::{net::TcpListener, sync::watch, task::JoinSet, time::Instant};
+use tokio::{sync::watch, task::JoinSet, time::Instant};
 
-use crate::{
-    failure::{self, Misuse},
-    output::Output,
-    settings::CrawlSettings,
-    signal::Stop,
-};
+use crate::{failure, http, output::Output, settings::CrawlSettings, signal::Stop};
 
 /// The loop of a daemon that hangs: it goes round every minute at least.
 const LONGEST_ROUND: Duration = Duration::from_secs(150);
@@ -290,12 +285,7 @@ impl Metrics {
         address: SocketAddr,
         output: &Output,
     ) -> failure::Result<Responder> {
-        let listener = TcpListener::bind(address).await.map_err(|error| {
-            Misuse(format!(
-                "failed to listen on {address} for metrics: {error}; expected a free port of an address of this machine \
-                 (--metrics ADDR)"
-            ))
-        })?;
+        let listener = http::listen(address, "metrics", "--metrics ADDR").await?;
         let address = listener.local_addr()?;
         output.info(&format!("metrics: http://{address}/metrics"));
         let mut tasks = JoinSet::new();

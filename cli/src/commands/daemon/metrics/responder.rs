@@ -6,23 +6,19 @@ use std::{io, time::Duration};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
-    task::JoinSet,
-    time::{sleep, timeout},
 };
 
 use super::Metrics;
+use crate::http::{self, Limits};
 
 /// The largest head of a request; Prometheus sends some hundred bytes.
 const MAX_HEAD_BYTES: u64 = 8 * 1024;
 
-/// Time for one request and its answer.
-const MAX_TIME: Duration = Duration::from_secs(2);
-
-/// Connections at the same time. Others wait until one of them has ended, which takes [`MAX_TIME`] at most.
-const MAX_CONNECTIONS: usize = 16;
-
-/// Pause after a connection that could not be accepted: the process may have too many open files.
-const AFTER_FAILURE: Duration = Duration::from_millis(100);
+/// Of each connection, which has one request.
+const LIMITS: Limits = Limits {
+    connections: 16,
+    time: Duration::from_secs(2),
+};
 
 /// The media type of the metrics, by its specification.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -32,23 +28,10 @@ const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Answers requests until it is dropped.
 pub(super) async fn serve(listener: TcpListener, metrics: Metrics) {
-    let mut connections = JoinSet::new();
-    loop {
-        while connections.try_join_next().is_some() {}
-        if connections.len() >= MAX_CONNECTIONS {
-            connections.join_next().await;
-        }
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let metrics = metrics.clone();
-                connections.spawn(timeout(MAX_TIME, respond(stream, metrics)));
-            }
-            Err(error) => {
-                tracing::debug!(target: "daemon", "a connection for metrics failed: {error}");
-                sleep(AFTER_FAILURE).await;
-            }
-        }
-    }
+    http::accept(listener, LIMITS, |stream, _| {
+        respond(stream, metrics.clone())
+    })
+    .await;
 }
 
 /// Answers one request. Errors are the client's: it has gone.
