@@ -131,26 +131,41 @@ impl ProgressView<'_> {
 
     /// The share of the pages that is done, of a site that was crawled before.
     fn bar(&self) -> Option<String> {
+        let (percent, all) = self.share()?;
+        let filled = usize::try_from(self.progress.fetched * BAR_WIDTH / all).unwrap_or_default();
+        let empty = usize::try_from(BAR_WIDTH)
+            .unwrap_or_default()
+            .saturating_sub(filled);
+        Some(format!(
+            "[{}{}] {percent} % of about {}",
+            "#".repeat(filled),
+            "-".repeat(empty),
+            human::count(all, "page")
+        ))
+    }
+
+    /// The pages that are done, in per cent of those that are expected, and the number of these; `None`: of a site that was not crawled
+    /// before.
+    pub(crate) fn share(&self) -> Option<(u64, u64)> {
         let Progress {
             fetched, queued, ..
         } = *self.progress;
         let expected = self.progress.expected.filter(|pages| *pages > 0)?;
         let all = expected.max(fetched + queued);
-        let filled = usize::try_from(fetched * BAR_WIDTH / all).unwrap_or_default();
-        let empty = usize::try_from(BAR_WIDTH)
-            .unwrap_or_default()
-            .saturating_sub(filled);
-        Some(format!(
-            "[{}{}] {} % of about {}",
-            "#".repeat(filled),
-            "-".repeat(empty),
-            fetched * 100 / all,
-            human::count(all, "page")
-        ))
+        Some((fetched * 100 / all, all))
     }
 
     /// The progress on one line, for a log.
     pub(crate) fn log_line(&self) -> String {
+        let words = self.words();
+        match &self.progress.site {
+            Some(site) => format!("{}{}: {words}", site.origin, site.directory),
+            None => words,
+        }
+    }
+
+    /// The progress in words, on one line.
+    pub(crate) fn words(&self) -> String {
         let mut line = self.figures(usize::MAX).trim_start().to_owned();
         if let Some(host) = self.host() {
             line.push_str("; ");
@@ -160,10 +175,7 @@ impl ProgressView<'_> {
             line.push_str("; ");
             line.push_str(&text_of_place(place));
         }
-        match &self.progress.site {
-            Some(site) => format!("{}{}: {line}", site.origin, site.directory),
-            None => line,
-        }
+        line
     }
 
     /// The figures that fit into `width`, the important ones first.

@@ -33,7 +33,7 @@ pub use self::{
     look::look_at_site,
     many::crawl_all,
     messages::{MessageKind, MessageSink, Messenger},
-    names::{Named, find_state, forget_names, names_file_in, names_of_site, site_of_start},
+    names::{Named, Names, find_state, forget_names, names_file_in, names_of_site, site_of_start},
     publish::publish_site,
     published::{print_published, report_opened, set_output},
     reserved::ReservedPlaces,

@@ -4,6 +4,7 @@
 //! ends the session: it calls the hooks, and writes the record ([`LastSession`]).
 
 mod last_session;
+mod live_session;
 mod messages;
 mod notifier;
 mod opening;
@@ -22,7 +23,8 @@ use tokio::{
 };
 
 pub use self::{
-    last_session::{LastSession, SessionRecord},
+    last_session::{LastSession, PastSession, SessionRecord},
+    live_session::LiveSession,
     messages::{MessageLog, MessageLogs},
     notifier::{Announce, EndOfSession, Notifier, NotifierConfig},
     opening::Opened,

@@ -42,7 +42,11 @@ const OWNERS: [(&str, &[&str]); 35] = [
     ("deadpool_postgres", &["crawler/fleet/src/catalogue"]),
     (
         "futures_util",
-        &["crawler/src/storage", "crawler/render/src/"],
+        &[
+            "crawler/src/storage",
+            "crawler/render/src/",
+            "cli/src/commands/page.rs",
+        ],
     ),
     (
         "getrandom",
@@ -860,11 +864,11 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 44] = [
-    ("cli", 13_300),
-    ("cli/commands", 6_650),
+    ("cli", 13_700),
+    ("cli/commands", 7_000),
     ("cli/settings", 4_100),
     ("cli/args", 1_100),
-    ("crawler", 58_750),
+    ("crawler", 58_900),
     ("crawler/crawl", 7_400),
     ("crawler/parse", 5_900),
     ("crawler/publish", 5_800),
@@ -880,7 +884,7 @@ const CEILINGS: [(&str, usize); 44] = [
     ("crawler/fleet/session", 550),
     ("crawler/render", 950),
     ("crawler/html", 1_450),
-    ("crawler/site_run", 1_900),
+    ("crawler/site_run", 1_950),
     ("crawler/url_key", 1_300),
     ("crawler/repeats", 1_250),
     ("crawler/verdict", 1_200),

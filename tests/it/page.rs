@@ -2,14 +2,20 @@
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::PathBuf,
     process::Command,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
+#[cfg(all(target_os = "linux", feature = "catalogue"))]
+use crate::support::postgres::Postgres;
 use crate::support::{
     json_schema,
     program::{Bench, Ran, Running},
@@ -180,6 +186,16 @@ fn sites_reports_and_reasons_are_shown() {
             assert!(!body.contains(markup), "{markup}: {body}");
         }
     }
+    for text in ["aria-label=\"1 session, 0 not good\"", "Published sets"] {
+        let bodies = [&sites.body, &report];
+        assert!(bodies.iter().any(|body| body.contains(text)), "{text}");
+    }
+    assert!(
+        !page
+            .get(&format!("/site/{name}?live="), "")
+            .body
+            .contains("URLs by reason")
+    );
     let filtered = page.get("/?name=nothing-has-this-name", "").body;
     assert!(
         filtered.contains("0 sites") && !filtered.contains(&site.url("/")),
@@ -310,6 +326,95 @@ fn a_page_without_a_token_is_read_only_and_for_this_machine() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn earlier_sets_are_compared_and_restored() {
+    let grown = Arc::new(AtomicBool::new(false));
+    let has_grown = Arc::clone(&grown);
+    let site = Site::allowing(move |request| match request.target.as_str() {
+        "/" if has_grown.load(Ordering::Relaxed) => Response::linking(["/a", "/2"]),
+        "/" => Response::linking(["/a"]),
+        target => Response::html(format!("<title>{target}</title>the page {target}")),
+    });
+    let (bench, name, settings) = crawled(&site);
+    grown.store(true, Ordering::Relaxed);
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    let page = Shown::start(&bench, &format!("urls = [{:?}]\n{settings}", site.url("/")));
+    let cookie = page.log_in();
+    let report = page.get(&format!("/site/{name}"), &cookie).body;
+    assert!(
+        report.contains(&format!("/site/{name}/do/rollback?value=1")),
+        "{report}"
+    );
+    let compared = page.get(&format!("/site/{name}/set/1"), &cookie).body;
+    assert!(
+        compared.contains(&format!("+ {}", site.url("/2"))),
+        "{compared}"
+    );
+    let missing = page.get(&format!("/site/{name}/set/9"), &cookie).body;
+    assert!(
+        missing.contains("there is no set 9 publishes ago"),
+        "{missing}"
+    );
+    let confirmed = page
+        .get(&format!("/site/{name}/do/rollback?value=1"), &cookie)
+        .body;
+    assert!(confirmed.contains("--rollback=1"), "{confirmed}");
+}
+
+#[test]
+fn changes_are_streamed() {
+    let site = Site::of_two_pages();
+    let (bench, ..) = crawled(&site);
+    let page = Shown::start(&bench, "");
+    let mut stream = TcpStream::connect(&page.address).expect("it listens");
+    let request = format!("GET /changes HTTP/1.1\r\nHost: {}\r\n\r\n", page.address);
+    stream.write_all(request.as_bytes()).expect("it reads");
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let mut next = || {
+        lines
+            .find(|line| line.starts_with("id: "))
+            .expect("an event")
+    };
+    let first = next();
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert_ne!(next(), first);
+}
+
+#[cfg(all(target_os = "linux", feature = "catalogue"))]
+#[test]
+fn a_fleet_is_shown_from_its_catalogue() {
+    let Some(postgres) = Postgres::start() else {
+        return;
+    };
+    let bench = Bench::new();
+    let settings = bench.settings("urls = [\"https://a.example/\", \"https://b.example/\"]\noutput.output = \"s3://bucket/sets\"\n");
+    for line in [&["init"][..], &["import", &settings]] {
+        let mut command = bench.program();
+        command
+            .arg("catalogue")
+            .args(line)
+            .env("ARPENT_CATALOGUE", postgres.url());
+        Ran::of(command).expect_code(0);
+    }
+    let mut command = bench.program();
+    command
+        .args(["page", "--page", "127.0.0.1:0"])
+        .env("ARPENT_CATALOGUE", postgres.url());
+    let page = Shown::of(command);
+    let sites = page.get("/", "").body;
+    assert!(
+        sites.contains("a.example") && sites.contains("b.example"),
+        "{sites}"
+    );
+    let rest = page.get("/?name=a.example", "").body;
+    assert!(
+        !rest.contains(">a.example<") && rest.contains("b.example"),
+        "{rest}"
+    );
+    let status = page.get("/status.json", "").body;
+    assert!(status.contains("workers"), "{status}");
 }
 
 #[test]

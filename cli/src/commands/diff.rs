@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use crawler::{
     check::{CheckProgress, Network},
     diff::{Comparison, SetDiff, SetSide},
-    driver::site_of_start,
+    driver::{SessionSettings, site_of_start},
     publish::{PublishError, retained_files},
     sitemap_set::{SetError, SetPlace},
     store::Store,
 };
+
+#[cfg(feature = "page")]
+use {super::requesting::with_network_of_thread, crawler::clock::Clock, std::sync::Arc};
 
 use super::{
     check::url_of,
@@ -52,7 +55,7 @@ pub(super) fn run(
     let config = settings.session.config.clone();
     let context = RequestContext::new(config, clock, &settings.session.state, progress.clone());
     let compared = with_network(context, output, move |network| {
-        compare(&names, &settings, network, progress)
+        compare(&names, &settings.session, network, progress)
     });
     let diff = match compared? {
         Err(stopped) => return Ok(stopped),
@@ -102,7 +105,7 @@ impl TypedSet {
         }
     }
 
-    fn place(&self, settings: &Settings) -> failure::Result<SetPlace> {
+    fn place(&self, settings: &SessionSettings) -> failure::Result<SetPlace> {
         Ok(match self {
             Self::Path(path) if !path.exists() => {
                 return Err(Misuse(format!(
@@ -112,25 +115,21 @@ impl TypedSet {
                 .into());
             }
             Self::Path(path) => SetPlace::Path(path.clone()),
-            Self::Url(url) => SetPlace::Url(settings.session.config.identity.parse(url)?),
+            Self::Url(url) => SetPlace::Url(settings.config.identity.parse(url)?),
             Self::Archived(url, back) => {
-                let site = site_of_start(
-                    &settings.session,
-                    &settings.session.config.identity.parse(url)?,
-                )?
-                .site;
+                let site = site_of_start(settings, &settings.config.identity.parse(url)?)?.site;
                 let unreadable = |reason| SetError::Unreadable {
                     set: self.name(),
                     reason,
                 };
-                let state = settings.session.state_of(&site);
+                let state = settings.state_of(&site);
                 if !state.is_file() {
-                    let folder = settings.session.state.display();
+                    let folder = settings.state.display();
                     let reason = format!("there is no state of the site in {folder}");
                     return Err(unreadable(reason).into());
                 }
                 let store = Store::open(&state)?;
-                let copies = settings.session.generations_of(&site);
+                let copies = settings.generations_of(&site);
                 let files = retained_files(&store, &copies, *back);
                 let files = files.map_err(|error| match error {
                     PublishError::Settings(reason) => unreadable(reason).into(),
@@ -142,9 +141,29 @@ impl TypedSet {
     }
 }
 
+/// Compares the set of the site `start` that is `back` publishes old with the published one. Blocks: for a thread of a runtime that may.
+///
+/// # Errors
+/// A set cannot be read.
+#[cfg(feature = "page")]
+pub(super) fn with_published(
+    settings: &SessionSettings,
+    start: &str,
+    back: usize,
+    clock: &Arc<dyn Clock>,
+) -> failure::Result<SetDiff> {
+    let names = [back, 0].map(|back| TypedSet::Archived(start.to_owned(), back));
+    let progress = CheckProgress::default();
+    let config = settings.config.clone();
+    let context = RequestContext::new(config, Arc::clone(clock), &settings.state, progress.clone());
+    with_network_of_thread(context, |network| {
+        compare(&names, settings, network, progress)
+    })
+}
+
 fn compare(
     names: &[TypedSet; 2],
-    settings: &Settings,
+    settings: &SessionSettings,
     network: Network<'_>,
     progress: CheckProgress,
 ) -> failure::Result<SetDiff> {

@@ -7,6 +7,7 @@ use std::{
 
 use crawler::{
     driver::{Named, forget_names, names_of_site, site_of_start},
+    site_run::LiveSession,
     store::{self, StoreError},
 };
 use serde_json::{Value, json};
@@ -94,6 +95,7 @@ fn forget(site: &SiteSettings) -> failure::Result<Removed> {
     let beside = [
         settings.generations_of(&site),
         settings.last_session_of(&site),
+        LiveSession::beside(&state),
         settings.staged_of(&site.written().name()),
     ];
     let beside = beside.into_iter().filter(|path| path.exists());

@@ -4,9 +4,13 @@
 mod access;
 mod actions;
 mod content;
+#[cfg(feature = "catalogue")]
+mod fleet;
 mod layout;
 
 use std::{
+    convert::Infallible,
+    hash::{DefaultHasher, Hash as _, Hasher as _},
     net::{Ipv4Addr, SocketAddr},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, SystemTime},
@@ -17,12 +21,17 @@ use axum::{
     extract::{DefaultBodyLimit, Path, Query, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn_with_state},
-    response::{Html, IntoResponse, Redirect, Response},
+    response::{Html, IntoResponse, Redirect, Response, Sse, sse::Event},
     routing::{get, post},
 };
 use crawler::{clock::Clock, failure::blocking, site_run::SiteStatus};
+use futures_util::stream::{Stream, unfold};
 use serde::Deserialize;
-use tokio::{sync::Semaphore, task::JoinSet, time::Instant};
+use tokio::{
+    sync::Semaphore,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 
 use self::{
     access::{Access, Login},
@@ -52,6 +61,9 @@ const READING_SHARE: u32 = 20;
 /// Requests that read states at the same time.
 const MAX_READERS: usize = 4;
 
+/// Streams of changes at the same time; pages without one look each minute.
+const MAX_FOLLOWERS: usize = 32;
+
 /// Bytes of a form.
 const MAX_FORM_BYTES: usize = 16 * 1024;
 
@@ -68,6 +80,10 @@ struct Page(Arc<PageParts>);
 struct PageParts {
     /// For work that reads states: a few at a time.
     readers: Arc<Semaphore>,
+    followers: Arc<Semaphore>,
+    /// The sites are those of a catalogue.
+    #[cfg(feature = "catalogue")]
+    fleet: Option<fleet::FleetPage>,
     typed: Typed,
     environment: Environment,
     clock: Arc<dyn Clock>,
@@ -83,6 +99,8 @@ struct Known {
     /// When the settings file was changed last.
     changed: Option<SystemTime>,
     report: crawler::site_run::StatusReport,
+    /// Differs when something of a site does.
+    version: u64,
     /// How long the reading took.
     took: Duration,
 }
@@ -131,7 +149,7 @@ impl IntoResponse for Refusal {
             Self::NotFound => (StatusCode::NOT_FOUND, "There is no such page.".to_owned()),
             Self::Forbidden(why) => (StatusCode::FORBIDDEN, why.to_owned()),
             Self::TooMany => {
-                let text = "There were too many wrong tokens. Try again in a minute.";
+                let text = "There were too many of these requests, or wrong tokens. Try again in a minute.";
                 (StatusCode::TOO_MANY_REQUESTS, text.to_owned())
             }
             Self::Failed(failure) => (StatusCode::INTERNAL_SERVER_ERROR, failure.in_full()),
@@ -184,10 +202,16 @@ pub(super) async fn begin(
         clock: dependencies::clock(environment),
         output: output.clone(),
         readers: Arc::new(Semaphore::new(MAX_READERS)),
+        followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
+        #[cfg(feature = "catalogue")]
+        fleet: fleet::FleetPage::begin(settings, typed, environment, output).await?,
         access,
         actions: Actions::default(),
         known: Mutex::default(),
     }));
+    // The first one who looks does not wait for it.
+    let first = page.known().await;
+    drop(first);
     let mut tasks = JoinSet::new();
     tasks.spawn(http::serve(listener, router(page)));
     Ok(tasks)
@@ -205,7 +229,9 @@ fn router(page: Page) -> Router {
         .route("/", get(sites))
         .route("/site/{name}", get(site))
         .route("/site/{name}/why", get(why))
+        .route("/site/{name}/set/{back}", get(compare))
         .route("/site/{name}/do/{action}", get(confirm).post(act))
+        .route("/changes", get(changes))
         .route("/status.json", get(status_json))
         .route("/events.atom", get(events))
         .route("/badge/{name}", get(badge))
@@ -306,10 +332,15 @@ impl Page {
             let (settings, changed) = page.settings(before)?;
             let mut report = status::report_on(&settings, None, page.clock.now(), &page.output)?;
             report.sites.sort_by_cached_key(SiteStatus::badness);
+            let mut hasher = DefaultHasher::new();
+            serde_json::to_string(&report.sites)
+                .unwrap_or_default()
+                .hash(&mut hasher);
             let new = Arc::new(Known {
                 settings,
                 changed,
                 report,
+                version: hasher.finish(),
                 took: began.elapsed(),
             });
             *known = Some((Instant::now(), Arc::clone(&new)));
@@ -333,16 +364,31 @@ async fn sites(
     Extension(login): MaybeLogin,
     Query(filter): Query<Filter>,
 ) -> Answer {
+    #[cfg(feature = "catalogue")]
+    if let Some(fleet) = &page.0.fleet {
+        let now = page.0.clock.now();
+        let html = fleet
+            .page(&filter.name, now, &access::bar_of(login.as_ref()))
+            .await?;
+        return Ok(Html(html));
+    }
     let known = page.known().await?;
     let filter = (&*filter.name, &*filter.outcome);
     let html = content::sites(&known.report, filter, &access::bar_of(login.as_ref()));
     Ok(Html(html))
 }
 
+/// Whether only the live parts of a page are wanted.
+#[derive(Deserialize)]
+struct Parts {
+    live: Option<String>,
+}
+
 async fn site(
     State(page): State<Page>,
     Extension(login): MaybeLogin,
     Path(name): Path<String>,
+    Query(parts): Query<Parts>,
 ) -> Answer {
     let known = page.known().await?;
     let bar = access::bar_of(login.as_ref());
@@ -354,6 +400,7 @@ async fn site(
             &known.report,
             &site,
             &done,
+            parts.live.is_some(),
             &bar,
         ))
     };
@@ -388,10 +435,54 @@ async fn why(
     page.read(work).await.map(Html)
 }
 
+async fn compare(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Path((name, back)): Path<(String, usize)>,
+) -> Answer {
+    let known = page.known().await?;
+    let bar = access::bar_of(login.as_ref());
+    let clock = Arc::clone(&page.0.clock);
+    let site = known.site(&name)?.clone();
+    let work = move || Ok(content::compare(&known.settings, &site, back, &clock, &bar));
+    page.read(work).await.map(Html)
+}
+
+/// Sends an event whenever something of a site changed, and one at the begin.
+async fn changes(
+    State(page): State<Page>,
+    headers: HeaderMap,
+) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+    let follower = Arc::clone(&page.0.followers);
+    let follower = follower.try_acquire_owned().map_err(|_| Refusal::TooMany)?;
+    let seen = headers.get("last-event-id");
+    let seen = seen.and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let events = unfold((page, follower, seen), async |(page, follower, seen)| {
+        loop {
+            let known = page.known().await.ok()?;
+            let id = format!("{:x}-{}", known.version, page.0.actions.changes());
+            if seen.as_ref() != Some(&id) {
+                let event = Event::default().id(&id).data("changed");
+                return Some((Ok(event), (page, follower, Some(id))));
+            }
+            sleep(FRESH).await;
+        }
+    });
+    Ok(Sse::new(events))
+}
+
+/// What the form of an action has from a link.
+#[derive(Deserialize)]
+struct Proposed {
+    #[serde(default)]
+    value: String,
+}
+
 async fn confirm(
     State(page): State<Page>,
     Extension(login): MaybeLogin,
     Path((name, action)): Path<(String, String)>,
+    Query(proposed): Query<Proposed>,
 ) -> Answer<Response> {
     let action = SiteAction::of(&action).ok_or(Refusal::NotFound)?;
     let Some(login) = login else {
@@ -402,7 +493,8 @@ async fn confirm(
     known.check(action, site)?;
     let token = login.form_token(action.word(), &name);
     let bar = access::bar_of(Some(&login));
-    Ok(Html(content::confirm(site, action, &token, &bar)).into_response())
+    let html = content::confirm(site, action, &proposed.value, &token, &bar);
+    Ok(Html(html).into_response())
 }
 
 /// A form that starts an action.
@@ -410,7 +502,7 @@ async fn confirm(
 struct Ordered {
     token: String,
     #[serde(default)]
-    until: String,
+    value: String,
 }
 
 async fn act(
@@ -430,7 +522,7 @@ async fn act(
     let known = page.known().await?;
     let site = known.site(&name)?;
     known.check(action, site)?;
-    let arguments = action.arguments(content::start_of(site), &ordered.until);
+    let arguments = action.arguments(content::start_of(site), &ordered.value);
     let line = arguments.join(" ");
     page.0
         .output
@@ -442,6 +534,11 @@ async fn act(
 }
 
 async fn status_json(State(page): State<Page>) -> Answer<Response> {
+    #[cfg(feature = "catalogue")]
+    if let Some(fleet) = &page.0.fleet {
+        let text = fleet.document(page.0.clock.now()).await?;
+        return Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response());
+    }
     let known = page.known().await?;
     let text = known.report.document().to_string();
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())

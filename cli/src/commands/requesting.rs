@@ -91,6 +91,27 @@ pub(super) fn with_network<T: Send + 'static>(
     })
 }
 
+/// Does `work` on this thread of a runtime, which may block; nobody watches it, and it does not stop early.
+///
+/// # Errors
+/// See [`with_downloaders`].
+#[cfg(feature = "page")]
+pub(super) fn with_network_of_thread<T>(
+    context: RequestContext,
+    work: impl FnOnce(Network<'_>) -> failure::Result<T>,
+) -> failure::Result<T> {
+    let RequestContext {
+        config,
+        clock,
+        retry_after,
+        ..
+    } = context;
+    let politeness = Arc::new(Mutex::new(Politeness::new(&config.politeness)));
+    let downloaders = Downloaders::new(clock, politeness, retry_after);
+    let shutdown = Shutdown::default();
+    with_downloaders(downloaders, &config, &Handle::current(), &shutdown, work)
+}
+
 /// Does `work`, which blocks while it waits for answers, without a live view. Gives its exit code, or that of the signal that stopped it.
 ///
 /// # Errors

@@ -8,8 +8,7 @@ use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use crawler::{
     driver::{
-        Named, ScheduleRecord, SessionSettings, has_daemon, read_schedules, schedule_file_in,
-        site_of_start,
+        Named, Names, ScheduleRecord, SessionSettings, has_daemon, read_schedules, schedule_file_in,
     },
     schedule::NextRun,
     site_run::{LastSession, Pauses, SiteStatus, StatusReport, Zone, read_pauses},
@@ -17,6 +16,8 @@ use crawler::{
 };
 use jiff::Timestamp;
 
+#[cfg(all(feature = "catalogue", feature = "page"))]
+pub(super) use self::fleet::report_of as fleet_report;
 use super::{crawl::load, dependencies};
 use crate::{
     args::StatusArgs,
@@ -115,10 +116,14 @@ pub(super) fn report_on(
             status.is_meant_by(typed) || status.is_meant_by(&with_scheme(typed))
         })
     };
+    let names = Names::read(state).unwrap_or_else(|error| {
+        output.warn(&with_causes(&error));
+        Names::default()
+    });
     let sites = settings.sites.iter();
     report.sites = sites
         .map(|site| {
-            let mut status = configured(site, &kept, report.now, output);
+            let mut status = configured(site, &names, &kept, report.now, output);
             status.paused = pauses.get(&site.name).cloned();
             if status.paused.is_some() {
                 status.next = None;
@@ -169,6 +174,7 @@ fn max_age(text: &str) -> Result<Duration, Misuse> {
 /// A site of the settings.
 fn configured(
     site: &SiteSettings,
+    names: &Names,
     kept: &ScheduleRecord,
     now: Timestamp,
     output: &Output,
@@ -185,11 +191,7 @@ fn configured(
         });
     let as_typed = Named::as_typed(&site.settings, &site.start);
     let is_named = site.name != as_typed.site.name();
-    let known = site_of_start(&site.settings, &site.start).unwrap_or_else(|error| {
-        output.warn(&with_causes(&error));
-        as_typed
-    });
-    let known = known.site;
+    let known = names.site_of(&site.settings, &site.start).site;
     let mut status = SiteStatus {
         name: if is_named {
             site.name.clone()

@@ -128,7 +128,14 @@ impl SettingsFile {
     /// The settings for the site of `table`: its own over those of all sites. A list replaces the list below it as a whole, and
     /// so do the page rules and the namespaces.
     pub(crate) fn section_of(&self, table: Option<&SiteTable>) -> Section {
-        let mut section = self.shared.clone();
+        // The list of all sites is no setting of one, and may be long.
+        let values = self.shared.values.iter();
+        let values = values.filter(|written| written.name != "urls");
+        let mut section = Section {
+            values: values.cloned().collect(),
+            page_rules: self.shared.page_rules.clone(),
+            namespaces: self.shared.namespaces.clone(),
+        };
         let Some(SiteTable { section: own, .. }) = table else {
             return section;
         };

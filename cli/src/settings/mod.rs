@@ -313,7 +313,7 @@ impl<'w> Layers<'w> {
 
     /// Settings of all sites, with the problems of the file.
     fn shared(&self) -> Merge {
-        let mut merge = self.merge(self.file.section_of(None));
+        let mut merge = self.merge(self.file.shared.clone());
         merge.problems.extend_from_slice(&self.file.problems);
         merge.warnings.splice(0..0, self.warnings.iter().cloned());
         merge.draft.settings.found_file.clone_from(&self.found);

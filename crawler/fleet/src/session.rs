@@ -202,9 +202,7 @@ impl SiteWork<'_> {
         }
         let (asks, asked) = mpsc::channel(1);
         let crawler = self.crawler_for(&site, asks);
-        let watch = worker
-            .board
-            .begin(&site.name, site.settings.config.politeness.delay);
+        let watch = worker.board.begin(&site);
         let observer = worker.observer.as_ref();
         let counted =
             observer.map(|observer| observer.begin(&site.name, watch.progress.subscribe()));

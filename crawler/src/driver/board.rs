@@ -1,9 +1,8 @@
 //! The progress of sessions, for whoever shows it.
 
-use std::time::Duration;
-
 use tokio::sync::watch;
 
+use super::settings::SiteSettings;
 use crate::{
     site_run::{Progress, SessionOutcome},
     summary::Summary,
@@ -31,8 +30,8 @@ pub struct SessionWatch {
 
 /// Shows the sessions that are under way.
 pub trait Board: Send + Sync {
-    /// The session of the site `name` begins; `delay` is its setting.
-    fn begin(&self, name: &str, delay: Option<Duration>) -> SessionWatch;
+    /// The session of `site` begins.
+    fn begin(&self, site: &SiteSettings) -> SessionWatch;
 
     /// The session of the site `name` has ended: the last of its news is reported.
     fn end(&self, name: &str);

@@ -156,6 +156,7 @@ fn record_of(
             listed: None,
             state: text(&summary.surroundings.state),
             output: text(&summary.surroundings.output),
+            recent: Vec::new(),
             messages: MessageLogs::new(),
             summary: serde_json::to_value(summary).unwrap_or_default(),
         },

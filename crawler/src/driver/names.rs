@@ -2,6 +2,7 @@
 //! folder of the states. A crawl notes here what it learns; every command that takes a URL asks here which site it means.
 
 use std::{
+    collections::HashMap,
     io,
     path::{Path, PathBuf},
 };
@@ -61,31 +62,53 @@ impl Named {
     }
 }
 
+/// The start URLs whose sites a folder of states knows.
+#[derive(Debug, Default)]
+pub struct Names(HashMap<String, StoredName>);
+
+impl Names {
+    /// Those in the folder `state`.
+    ///
+    /// # Errors
+    /// The file of names cannot be read.
+    pub fn read(state: &Path) -> Result<Self, StoreError> {
+        let names = read(state).map_err(|error| {
+            let path = state.join(FILE).display().to_string();
+            let message = format!(
+                "failed to read {path}, the list of start URLs and their sites; if the file is damaged, the next crawl \
+                 writes it again"
+            );
+            StoreError::of_io(message, error)
+        })?;
+        // Of two of one URL the first is the newer one.
+        let names = names.into_iter().rev();
+        Ok(Self(names.map(|name| (name.typed.clone(), name)).collect()))
+    }
+
+    /// The site that `typed` led to last; otherwise the one of the URL as it was typed.
+    pub fn site_of(&self, settings: &Settings, typed: &UrlKey) -> Named {
+        let mut as_typed = Named::as_typed(settings, typed);
+        let name = self.0.get(typed.as_str());
+        let keys =
+            name.map(|name| [&name.site, &name.start].map(|url| UrlKey::from_normalised(url)));
+        if let Some([Ok(directory), Ok(start)]) = keys {
+            as_typed.is_known = true;
+            as_typed.site.origin = directory.origin();
+            as_typed.site.start = start;
+            if settings.config.scope.width == ScopeWidth::Directory {
+                directory.path().clone_into(&mut as_typed.site.directory);
+            }
+        }
+        as_typed
+    }
+}
+
 /// The site that `typed` led to last; otherwise the one of the URL as it was typed.
 ///
 /// # Errors
 /// The file of names cannot be read.
 pub fn site_of_start(settings: &Settings, typed: &UrlKey) -> Result<Named, StoreError> {
-    let names = read(&settings.state).map_err(|error| {
-        let path = settings.state.join(FILE).display().to_string();
-        let message = format!(
-            "failed to read {path}, the list of start URLs and their sites; if the file is damaged, the next crawl \
-             writes it again"
-        );
-        StoreError::of_io(message, error)
-    })?;
-    let mut as_typed = Named::as_typed(settings, typed);
-    let name = names.iter().find(|name| name.typed == typed.as_str());
-    let keys = name.map(|name| [&name.site, &name.start].map(|url| UrlKey::from_normalised(url)));
-    if let Some([Ok(directory), Ok(start)]) = keys {
-        as_typed.is_known = true;
-        as_typed.site.origin = directory.origin();
-        as_typed.site.start = start;
-        if settings.config.scope.width == ScopeWidth::Directory {
-            directory.path().clone_into(&mut as_typed.site.directory);
-        }
-    }
-    Ok(as_typed)
+    Ok(Names::read(&settings.state)?.site_of(settings, typed))
 }
 
 /// The site that the crawl of `typed` will be, as far as that is known before its first request, written as the settings

@@ -41,8 +41,7 @@ impl Sessions {
     ) where
         W: Future<Output = SiteResult> + Send + 'static,
     {
-        let delay = site.settings.config.politeness.delay;
-        let watch = self.board.begin(&site.name, delay);
+        let watch = self.board.begin(&site);
         let span = self.output.span_of_site(&site.name);
         let task = self.tasks.spawn(begin(watch).instrument(span));
         self.sites.insert(task.id(), site);

@@ -95,7 +95,7 @@ pub use self::{
         Placed, PublishedContent, PublishedContents, PublishedSet, place_file, published_contents,
         published_set, take_back,
     },
-    retained::{RetainedFile, published_files, retained_files},
+    retained::{RetainedFile, RetainedSet, published_files, retained_files, retained_sets},
     settle::{Settled, settle_pending},
     unnotified::{Unnotified, hooks_know, note_unnotified, unnotified},
 };

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::{
     MANIFEST, MANIFEST_COPY, PublishError,
     files::FileKind,
@@ -11,7 +13,32 @@ use super::{
     manifest::Manifest,
     previous::MAX_MANIFEST_BYTES,
 };
-use crate::store::Store;
+use crate::store::{Store, StoreError};
+
+/// A published set that can be compared, and restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetainedSet {
+    /// When it was published.
+    pub published: Timestamp,
+    /// URLs.
+    pub listed: u64,
+}
+
+/// The published set of a state, then those before it that can be restored, the newest first.
+///
+/// # Errors
+/// The store cannot be read.
+pub fn retained_sets(store: &Store) -> Result<Vec<RetainedSet>, StoreError> {
+    let published: Option<Manifest> = store.read_json(MANIFEST)?;
+    let earlier = restorable(store)?.into_iter().rev();
+    let manifests = published.into_iter().chain(earlier.map(|set| set.manifest));
+    Ok(manifests
+        .map(|manifest| RetainedSet {
+            published: manifest.published,
+            listed: manifest.listed,
+        })
+        .collect())
+}
 
 /// A file of a published set.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,6 +16,18 @@ use crate::{
 /// Largest file that is read, in bytes: a summary names the files of a set, some hundred bytes each.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Sessions whose ends a record has, with its own.
+const MAX_RECENT: usize = 30;
+
+/// How an earlier session of a site ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PastSession {
+    /// Its end.
+    pub ended: Timestamp,
+    /// Its outcome.
+    pub outcome: SessionOutcome,
+}
+
 /// The end of a session. Fields may be added; unknown fields are skipped.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LastSession {
@@ -47,6 +59,9 @@ pub struct LastSession {
     /// The folder of its set, once the site was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
+    /// The ends of the last sessions with this one, the oldest first, at most 30.
+    #[serde(default)]
+    pub recent: Vec<PastSession>,
     /// The messages on the site that people got.
     #[serde(default, skip_serializing_if = "MessageLogs::is_empty")]
     pub messages: MessageLogs,
@@ -87,7 +102,14 @@ impl SessionRecord {
         let of_first = || read(&first).filter(|it| it.start == session.start);
         if let Some(before) = before.clone().or_else(of_first) {
             session.messages = before.messages;
+            session.recent = before.recent;
         }
+        let surplus = (session.recent.len() + 1).saturating_sub(MAX_RECENT);
+        session.recent.drain(..surplus);
+        session.recent.push(PastSession {
+            ended: now,
+            outcome,
+        });
         session.ended = now;
         session.last_good = outcome.is_good().then_some(now);
         session.listed = session.summary["listed"].as_u64();
@@ -189,6 +211,7 @@ mod tests {
             listed: None,
             state: None,
             output: None,
+            recent: Vec::new(),
             messages: MessageLogs::new(),
             summary: serde_json::json!({"known": 3}),
         }

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp, tz::TimeZone};
 use serde::{Deserialize as _, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{LastSession, pauses::Pause};
+use super::{LastSession, LiveSession, PastSession, pauses::Pause};
 use crate::{
     human,
     notify::GoogleReport,
@@ -48,6 +48,9 @@ pub struct SiteStatus {
     pub last: LastEnd,
     /// Begin of the session that is under way, of the daemon or of another program with this state.
     pub running_since: Option<Timestamp>,
+    /// What that session does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub progress: Option<LiveSession>,
     /// The daemon leaves it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused: Option<Pause>,
@@ -78,6 +81,9 @@ pub struct LastEnd {
     #[serde(skip)]
     changes: Option<[u64; 2]>,
     last_good: Option<Timestamp>,
+    /// The ends of the last sessions, the oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recent: Vec<PastSession>,
     state: Option<String>,
     output: Option<String>,
     /// What is served of the set.
@@ -236,6 +242,7 @@ impl SiteStatus {
             listed: last.listed,
             changes: changes_of(&last.summary),
             last_good: last.last_good,
+            recent: last.recent,
             state: last.state,
             output: last.output,
         };
@@ -247,6 +254,7 @@ impl SiteStatus {
         self.running_since = self.running_since.or_else(|| held_since(state));
         if self.running_since.is_some() {
             self.next = None;
+            self.progress = LiveSession::read(state);
         }
     }
 
@@ -279,6 +287,17 @@ impl SiteStatus {
         })
     }
 
+    /// The ends of the last sessions, the oldest first.
+    pub fn recent(&self) -> &[PastSession] {
+        &self.last.recent
+    }
+
+    /// When Google read the index of the set that it read longest ago; `None`: nobody knows, `Some(None)`: it has not read one.
+    pub fn read_by_google(&self) -> Option<Option<Timestamp>> {
+        let sitemaps = &self.last.google.as_ref()?.sitemaps;
+        sitemaps.iter().map(|sitemap| sitemap.read_at).min()
+    }
+
     /// The order of sites of which the worst come first: those where something went wrong, then those whose last good session is
     /// longest ago.
     pub fn badness(&self) -> impl Ord + use<> {
@@ -300,7 +319,11 @@ impl SiteStatus {
         let google = google.map(|google| google.lines(now));
         let served = self.last.served.as_ref();
         let served = served.filter(|served| with_served || !served.is_served());
-        let lines = in_a_row.into_iter().chain(self.last.message.clone());
+        let progress = self.progress.as_ref().map(|progress| progress.text.clone());
+        let lines = progress
+            .into_iter()
+            .chain(in_a_row)
+            .chain(self.last.message.clone());
         let lines = lines.chain(reason).chain(served.map(ServedReport::line));
         lines.chain(google.into_iter().flatten()).collect()
     }

@@ -2,13 +2,14 @@
 //! without one.
 
 use std::{
+    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use crawler::{
-    driver::{self, SessionStage, SessionWatch},
-    site_run::Progress,
+    driver::{self, SessionSettings, SessionStage, SessionWatch, SiteSettings},
+    site_run::{LiveSession, Progress},
 };
 use tokio::{sync::watch, time::Instant};
 
@@ -21,6 +22,9 @@ use crate::{
 
 /// Lines of the terminal that stay free for messages above the live view.
 const FREE_LINES: usize = 4;
+
+/// Time between two notes on the progress for other programs.
+const LIVE_GAP: Duration = Duration::from_secs(2);
 
 /// The fewest lines of the live view, however low the terminal is.
 const FEWEST_LINES: usize = 3;
@@ -59,24 +63,25 @@ impl Board {
 }
 
 impl driver::Board for Board {
-    fn begin(&self, name: &str, delay: Option<Duration>) -> SessionWatch {
+    fn begin(&self, site: &SiteSettings) -> SessionWatch {
         let (progress, newest) = watch::channel(Progress::default());
         let (stage, newest_stage) = watch::channel(SessionStage::default());
         let mut shared = self.shared();
-        let label = (shared.sites > 1).then(|| name.to_owned());
+        let label = (shared.sites > 1).then(|| site.name.clone());
         let view = SessionView {
             newest,
             stage: newest_stage,
             label,
-            delay,
+            settings: Arc::clone(&site.settings),
             began: Instant::now(),
             speed: Speed::default(),
             lines: Lines::default(),
             site_is_printed: false,
             resume_is_printed: false,
             notices_printed: 0,
+            live: None,
         };
-        shared.sessions.push((name.to_owned(), view));
+        shared.sessions.push((site.name.clone(), view));
         SessionWatch { progress, stage }
     }
 
@@ -87,12 +92,16 @@ impl driver::Board for Board {
         if let Some(position) = position {
             let (_, mut view) = shared.sessions.remove(position);
             view.print_news(&self.output.of_site(name));
+            if let Some((state, _)) = view.live {
+                LiveSession::remove(&state);
+            }
         }
     }
 
     fn print_news(&self) {
         for (name, view) in &mut self.shared().sessions {
             view.print_news(&self.output.of_site(name));
+            view.write_live();
         }
     }
 }
@@ -168,14 +177,15 @@ struct SessionView {
     stage: watch::Receiver<SessionStage>,
     /// Name of the site, where there are several.
     label: Option<String>,
-    /// The `delay` setting.
-    delay: Option<Duration>,
+    settings: Arc<SessionSettings>,
     began: Instant,
     speed: Speed,
     lines: Lines,
     site_is_printed: bool,
     resume_is_printed: bool,
     notices_printed: usize,
+    /// The state whose readers get the progress, and when it was written for them.
+    live: Option<(PathBuf, Instant)>,
 }
 
 impl SessionView {
@@ -216,8 +226,33 @@ impl SessionView {
             progress,
             per_second: self.speed.per_second(),
             is_queue_growing: self.speed.is_queue_growing(),
-            delay: self.delay,
+            delay: self.settings.config.politeness.delay,
         }
+    }
+
+    /// Writes the progress for other programs, every [`LIVE_GAP`].
+    fn write_live(&mut self) {
+        let is_early = |(_, at): &(PathBuf, Instant)| at.elapsed() < LIVE_GAP;
+        if self.settings.dry_run || self.live.as_ref().is_some_and(is_early) {
+            return;
+        }
+        let progress = self.newest();
+        let Some(site) = &progress.site else { return };
+        self.speed
+            .note(self.began.elapsed(), progress.fetched, progress.queued);
+        let view = self.view(&progress);
+        let is_publishing = *self.stage.borrow() == SessionStage::Publishing;
+        let live = LiveSession {
+            percent: view.share().map(|(percent, _)| percent),
+            text: if is_publishing {
+                "writing the sitemaps".to_owned()
+            } else {
+                view.words()
+            },
+        };
+        let state = self.settings.state_of(site);
+        live.write(&state);
+        self.live = Some((state, Instant::now()));
     }
 
     /// Prints what is reported once: the site, and each notice.

@@ -3,7 +3,10 @@
 use std::{
     collections::VecDeque,
     process::Stdio,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use jiff::Timestamp;
@@ -110,22 +113,34 @@ impl SiteAction {
         }
     }
 
-    /// The arguments of the command for the site that begins at `start`.
-    pub(super) fn arguments(self, start: &str, until: &str) -> Vec<String> {
+    /// What its form asks for, and how that is typed.
+    pub(super) fn question(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Pause => Some((
+                "Until (a day such as 2099-01-31, or a time from now such as 12h; empty: until it is resumed)",
+                "--until",
+            )),
+            Self::RollBack => Some(("Which set (1: the one before this)", "--rollback")),
+            _ => None,
+        }
+    }
+
+    /// The arguments of the command for the site that begins at `start`. `value`: the answer to the question; empty: none.
+    pub(super) fn arguments(self, start: &str, value: &str) -> Vec<String> {
+        let answer = self.question().filter(|_| !value.is_empty());
+        let answer = answer.map(|(_, option)| format!("{option}={value}"));
         let arguments: &[&str] = match self {
             Self::Crawl => &["crawl", start],
             Self::Stop => &["pause", start, "--until", "2min"],
-            Self::Pause if until.is_empty() => &["pause", start],
-            Self::Pause => &["pause", start, "--until", until],
+            Self::Pause => &["pause", start],
             Self::Resume => &["resume", start],
             Self::PublishOnce => &["publish", start, "--force"],
+            Self::RollBack if answer.is_some() => &["publish", start],
             Self::RollBack => &["publish", start, "--rollback"],
             Self::CheckServed => &["check", start, "--served"],
         };
-        arguments
-            .iter()
-            .map(|&argument| argument.to_owned())
-            .collect()
+        let arguments = arguments.iter().map(|&argument| argument.to_owned());
+        arguments.chain(answer).collect()
     }
 }
 
@@ -142,6 +157,8 @@ pub(super) struct Done {
 /// The commands that were started. They are ended with this value.
 #[derive(Default)]
 pub(super) struct Actions {
+    /// Counts begins and ends.
+    changes: Arc<AtomicU64>,
     done: Arc<Mutex<VecDeque<Done>>>,
     running: Mutex<JoinSet<()>>,
 }
@@ -159,6 +176,8 @@ impl Actions {
         all.push_front(done);
         all.truncate(MAX_DONE);
         drop(all);
+        self.changes.fetch_add(1, Ordering::Relaxed);
+        let changes = Arc::clone(&self.changes);
         let mut command = Command::new(std::env::current_exe().unwrap_or_else(|_| "arpent".into()));
         command.args(arguments);
         // What was typed for the page and is about the place of the sites.
@@ -191,10 +210,17 @@ impl Actions {
             if let Some(done) = all.iter_mut().find(own) {
                 done.end = Some(end);
             }
+            drop(all);
+            changes.fetch_add(1, Ordering::Relaxed);
         };
         let mut running = lock(&self.running);
         while running.try_join_next().is_some() {}
         running.spawn(run);
+    }
+
+    /// Begins and ends of commands so far.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
     }
 
     /// The commands for a site, the newest first.

@@ -5,8 +5,9 @@ use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
 use crawler::{
     clock::Clock,
     human,
+    publish::{RetainedSet, retained_sets},
     site_report::{ReportOutline, each_row},
-    site_run::{SiteStatus, StatusReport},
+    site_run::{LiveSession, PastSession, SessionOutcome, SiteStatus, StatusReport},
     store::Store,
     url_key::UrlKey,
 };
@@ -18,7 +19,7 @@ use super::{
     layout::{Bar, page},
 };
 use crate::{
-    commands::{names::covering, why},
+    commands::{diff, names::covering, why},
     failure::{self, Context as _, Failure},
     print::sections_of,
     settings::CrawlSettings,
@@ -59,7 +60,7 @@ pub(super) fn sites(report: &StatusReport, filter: (&str, &str), bar: &Bar) -> S
     let found: Vec<&SiteStatus> = report.sites.iter().filter(is_wanted).collect();
     let failed = found.iter().filter(|site| site.has_failed()).count() as u64;
     let main = html! {
-        h1 { (human::count(found.len() as u64, "site")) @if failed > 0 { ", " span .bad { (human::number(failed)) " with trouble" } } }
+        h1 data-live { (human::count(found.len() as u64, "site")) @if failed > 0 { ", " span .bad { (human::number(failed)) " with trouble" } } }
         form .filter role="search" {
             p { label for="name" { "Name" } input #name type="search" name="name" value=(name); }
             p {
@@ -76,7 +77,7 @@ pub(super) fn sites(report: &StatusReport, filter: (&str, &str), bar: &Bar) -> S
             div .scroll tabindex="0" role="region" aria-label="Sites" {
                 table {
                     thead { tr {
-                        @for head in ["Site", "Last session", "Listed", "Last good set", "Served", "Next crawl"] { th scope="col" { (head) } }
+                        @for head in ["Site", "Last session", "Sessions", "Listed", "Last good set", "Served", "Read by Google", "Next crawl"] { th scope="col" { (head) } }
                     } }
                     tbody { @for site in found.iter().take(MAX_SITES) { (row(site, report.now)) } }
                 }
@@ -91,31 +92,68 @@ fn row(site: &SiteStatus, now: Timestamp) -> Markup {
     let [_, _, ended, listed, good, next] = site.cells(now);
     let dash = || "-".to_owned();
     let served = site.served();
+    let read = site
+        .read_by_google()
+        .map(|read| read.map_or_else(|| "not yet".to_owned(), |read| human::relative(read, now)));
     html! {
         tr {
             td { a href=(place_of(site)) { (start_of(site)) } @for line in site.lines(now, false) { small { (line) } } }
             td { span .bad[site.has_failed()] { (site.outcome()) } small { (ended.unwrap_or_default()) } }
+            td { (strip(site.recent())) }
             td .number { (listed.unwrap_or_else(dash)) @if let Some(change) = site.change() { small { (change) } } }
             td { (good.unwrap_or_else(dash)) }
             td { (served.unwrap_or("-")) }
-            td { (next.unwrap_or_else(dash)) }
+            td { (read.unwrap_or_else(dash)) }
+            td { (next.unwrap_or_else(dash)) @if let Some(progress) = &site.progress { (bar_of(progress)) } }
         }
     }
 }
 
-/// A site: its status, what can be done with it, and its report.
+/// The last sessions, the newest at the right: a bar each, high when its set was good.
+fn strip(recent: &[PastSession]) -> Markup {
+    let is_bad =
+        |outcome: SessionOutcome| !outcome.is_good() && outcome != SessionOutcome::Interrupted;
+    let bad = recent.iter().filter(|session| is_bad(session.outcome));
+    let count = human::count(recent.len() as u64, "session");
+    let label = format!("{count}, {} not good", human::number(bad.count() as u64));
+    html! {
+        @if recent.is_empty() { "-" } @else {
+            svg .strip role="img" aria-label=(label) width=(recent.len() * 5) height="20" {
+                @for (place, session) in recent.iter().enumerate() {
+                    @let height = if session.outcome.is_good() { 18 } else { 10 };
+                    rect .bad[is_bad(session.outcome)] x=(place * 5) y=(20 - height) width="4" height=(height) {
+                        title { (human::minute(session.ended)) " " (session.outcome.as_str()) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How far a session is.
+fn bar_of(progress: &LiveSession) -> Markup {
+    html! {
+        @if let Some(percent) = progress.percent {
+            progress aria-label="Pages done" max="100" value=(percent) { (percent) " %" }
+        }
+    }
+}
+
+/// A site: its status, what can be done with it, and, unless only what is live is wanted, its report.
 pub(super) fn site(
     settings: &CrawlSettings,
     report: &StatusReport,
     site: &SiteStatus,
     done: &[Done],
+    is_live_alone: bool,
     bar: &Bar,
 ) -> String {
     let mut own = report.clone();
     own.sites = vec![site.clone()];
+    let can_act = bar.is_logged_in() && !settings.sites.is_empty();
     let main = html! {
         h1 { (start_of(site)) }
-        @if bar.is_logged_in() && !settings.sites.is_empty() {
+        @if can_act {
             ul .actions aria-label="Actions" {
                 @for action in SiteAction::ALL.into_iter().filter(|action| action.is_possible(site)) {
                     li { a href=(format!("{}/do/{}", place_of(site), action.word())) { (action.title()) } }
@@ -124,10 +162,19 @@ pub(super) fn site(
         }
         (why_form(site, ""))
         div data-live {
+            @if let Some(progress) = &site.progress { (bar_of(progress)) }
             (PreEscaped(sections_of(&own.view())))
             @if !done.is_empty() { (commands(done)) }
         }
-        (reported(settings, site))
+        @if !is_live_alone {
+            @match stored(settings, site) {
+                Ok((outline, sets)) => {
+                    (published(site, &sets, report.now, can_act))
+                    (PreEscaped(sections_of(&outline.view(start_of(site)))))
+                }
+                Err(error) => p .quiet { (error.in_full()) },
+            }
+        }
     };
     page(start_of(site), bar, &main)
 }
@@ -159,26 +206,81 @@ fn commands(done: &[Done]) -> Markup {
     }
 }
 
-/// The report on a site, or why there is none.
-fn reported(settings: &CrawlSettings, site: &SiteStatus) -> Markup {
-    match outline_of(settings, site) {
-        Ok(outline) => PreEscaped(sections_of(&outline.view(start_of(site)))),
-        Err(error) => html! { p .quiet { (error.in_full()) } },
+/// The published set, and those that can be restored.
+fn published(site: &SiteStatus, sets: &[RetainedSet], now: Timestamp, can_act: bool) -> Markup {
+    html! {
+        @if !sets.is_empty() {
+            section #sets {
+                h2 { "Published sets" }
+                div .scroll tabindex="0" role="region" aria-label="Published sets" {
+                    table {
+                        thead { tr { @for head in ["Published", "URLs", "What can be done"] { th scope="col" { (head) } } } }
+                        tbody { @for (back, set) in sets.iter().enumerate() {
+                            tr {
+                                td { (human::minute(set.published)) small { (human::relative(set.published, now)) } }
+                                td .number { (human::number(set.listed)) }
+                                td {
+                                    @if back == 0 { "published now" } @else {
+                                        a href=(format!("{}/set/{back}", place_of(site))) { "Compare with the published set" }
+                                        @if can_act { " " a href=(format!("{}/do/rollback?value={back}", place_of(site))) { "Roll back to it" } }
+                                    }
+                                }
+                            }
+                        } }
+                    }
+                }
+            }
+        }
     }
 }
 
-fn outline_of(settings: &CrawlSettings, site: &SiteStatus) -> failure::Result<ReportOutline> {
+/// What changed since the set of `back` publishes ago.
+pub(super) fn compare(
+    settings: &CrawlSettings,
+    site: &SiteStatus,
+    back: usize,
+    clock: &Arc<dyn Clock>,
+    bar: &Bar,
+) -> String {
+    let compared = key_of(site).and_then(|start| {
+        let (settings, _) = covering(settings, &start)?;
+        diff::with_published(settings, start.as_str(), back, clock)
+    });
+    let main = html! {
+        p { a href=(place_of(site)) { (start_of(site)) } }
+        h1 { "The published set (B) and the one of " (human::count(back as u64, "publish")) " ago (A)" }
+        @match &compared {
+            Ok(compared) => {
+                @let view = compared.view();
+                p { (view.title) }
+                (PreEscaped(sections_of(&view)))
+            }
+            Err(error) => p .bad { (error.in_full()) },
+        }
+    };
+    page("Two sets", bar, &main)
+}
+
+fn key_of(site: &SiteStatus) -> failure::Result<UrlKey> {
     let start = UrlKey::from_normalised(start_of(site));
-    let start = start.map_err(|error| failure::Misuse(format!("{}: {error}", site.name)))?;
-    let (_, (site, path)) = covering(settings, &start)?;
+    Ok(start.map_err(|error| failure::Misuse(format!("{}: {error}", site.name)))?)
+}
+
+/// What the state of a site has for its page.
+fn stored(
+    settings: &CrawlSettings,
+    site: &SiteStatus,
+) -> failure::Result<(ReportOutline, Vec<RetainedSet>)> {
+    let (_, (site, path)) = covering(settings, &key_of(site)?)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
+    let sets = retained_sets(&store)?;
     let mut outline = ReportOutline::default();
     each_row(&store, &site, &mut |row| {
         outline.add(&row);
         Ok::<(), std::convert::Infallible>(())
     })
     .map_err(|error| Failure::from(failure::Misuse(error.to_string())))?;
-    Ok(outline)
+    Ok((outline, sets))
 }
 
 /// Why a URL is listed, or not.
@@ -203,8 +305,14 @@ pub(super) fn why(
 }
 
 /// What an action will do, and the form that starts it.
-pub(super) fn confirm(site: &SiteStatus, action: SiteAction, token: &str, bar: &Bar) -> String {
-    let line = action.arguments(start_of(site), "").join(" ");
+pub(super) fn confirm(
+    site: &SiteStatus,
+    action: SiteAction,
+    value: &str,
+    token: &str,
+    bar: &Bar,
+) -> String {
+    let line = action.arguments(start_of(site), value).join(" ");
     let main = html! {
         p { a href=(place_of(site)) { (start_of(site)) } }
         h1 { (action.title()) }
@@ -212,8 +320,8 @@ pub(super) fn confirm(site: &SiteStatus, action: SiteAction, token: &str, bar: &
         p .quiet { "The command: " code { "arpent " (line) } }
         form method="post" .filter {
             input type="hidden" name="token" value=(token);
-            @if action == SiteAction::Pause {
-                p { label for="until" { "Until (a day such as 2099-01-31, or a time from now such as 12h; empty: until it is resumed)" } input #until name="until"; }
+            @if let Some((question, _)) = action.question() {
+                p { label for="value" { (question) } input #value name="value" value=(value); }
             }
             p { button { (action.title()) } }
         }

@@ -1,15 +1,29 @@
-// Every ten seconds the live part of the page is fetched again, unless somebody types in it or the page is hidden.
-const live = document.querySelector('[data-live]');
-if (live) {
-    setInterval(async () => {
-        if (document.hidden || live.contains(document.activeElement)) return;
-        try {
-            const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-            const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-            const now = page.querySelector('[data-live]');
-            if (answer.ok && now) live.replaceChildren(...now.childNodes);
-        } catch {
-            // The program has ended; the page stays as it is.
-        }
-    }, 10000);
+// The live parts of the page are fetched again when something changed, and each minute, unless the page is hidden. What is the same stays,
+// so that nobody clicks beside it.
+const live = () => document.querySelectorAll('[data-live]');
+const change = (old, now) => {
+    if (old.isEqualNode(now)) return;
+    if (old.nodeType !== Node.ELEMENT_NODE || old.nodeName !== now.nodeName || old.childNodes.length !== now.childNodes.length) {
+        old.replaceWith(now.cloneNode(true));
+        return;
+    }
+    for (const { name, value } of now.attributes) old.setAttribute(name, value);
+    [...old.childNodes].forEach((child, at) => change(child, now.childNodes[at]));
+};
+const refresh = async () => {
+    if (document.hidden) return;
+    const place = new URL(location.href);
+    place.searchParams.set('live', '');
+    try {
+        const answer = await fetch(place, { headers: { Accept: 'text/html' } });
+        const now = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelectorAll('[data-live]');
+        if (answer.ok && now.length === live().length) live().forEach((part, at) => change(part, now[at]));
+    } catch {
+        // The program has ended; the page stays as it is.
+    }
+};
+if (live().length) {
+    new EventSource('/changes').addEventListener('message', refresh);
+    document.addEventListener('visibilitychange', refresh);
+    setInterval(refresh, 60000);
 }

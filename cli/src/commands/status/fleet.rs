@@ -1,6 +1,8 @@
 //! `arpent status --catalogue`: counts of a fleet, its workers, and the sites that need somebody.
 
-use arpent_fleet::catalogue::{FleetReport, SiteState};
+use std::time::Duration;
+
+use arpent_fleet::catalogue::{Catalogue, FleetReport, SiteState};
 
 use super::{max_age, report_faults};
 use crate::{
@@ -20,6 +22,26 @@ use crate::{
 /// Sites that are listed by their names, of each kind.
 const MAX_NAMED: u32 = 20;
 
+/// The counts, the workers, and the sites that need somebody; those whose last good session is older than `max_age` are late.
+///
+/// # Errors
+/// The database fails.
+pub(in crate::commands) async fn report_of(
+    catalogue: &Catalogue,
+    max_age: Option<Duration>,
+) -> failure::Result<FleetReport> {
+    Ok(FleetReport {
+        status: catalogue.status().await?,
+        set_aside: catalogue
+            .list("", MAX_NAMED, Some(SiteState::SetAside))
+            .await?,
+        late: match max_age {
+            Some(age) => Some(catalogue.late(age, MAX_NAMED).await?),
+            None => None,
+        },
+    })
+}
+
 /// Runs `arpent status --catalogue`.
 ///
 /// # Errors
@@ -34,16 +56,7 @@ pub(super) fn run(
     let now = dependencies::clock(environment).now();
     let fleet = runtime::run(Threads::One, async {
         let catalogue = open(&url).await?;
-        Ok(FleetReport {
-            status: catalogue.status().await?,
-            set_aside: catalogue
-                .list("", MAX_NAMED, Some(SiteState::SetAside))
-                .await?,
-            late: match max_age {
-                Some(age) => Some(catalogue.late(age, MAX_NAMED).await?),
-                None => None,
-            },
-        })
+        report_of(&catalogue, max_age).await
     })?;
     print_result(args.json, &fleet.document(now), || fleet.view(now), output)?;
     Ok(report_faults(&fleet.faults(now), output))
