@@ -311,6 +311,10 @@ mod tests {
             for line in help.lines().filter(|line| line.starts_with("  ")) {
                 let words = line.split_whitespace().map(|word| word.trim_matches('\''));
                 Args::try_parse_from(words).unwrap();
+                assert!(
+                    line.len() <= 78,
+                    "breaks on a terminal of 80 columns: {line}"
+                );
                 count += 1;
             }
         }

@@ -7,7 +7,7 @@ use crate::page::words;
 
 words! {
     /// How a session ended. The words are stable: scripts compare them.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
     #[serde(rename_all = "kebab-case")]
     pub enum SessionOutcome {
         /// A new set is published.

@@ -253,6 +253,55 @@ fn readme_and_changelog_are_short() {
     }
 }
 
+/// The address of the repository is that of the manifest everywhere, so that the owner has one line to change and a search to do.
+#[test]
+fn the_repository_has_one_address() {
+    let manifest = Document::read(root().join("Cargo.toml")).text;
+    let line = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("repository = \"https://github.com/"));
+    let own = line.expect("an address").trim_end_matches('"').to_owned();
+    let mut files = vec![root().join("README.md")];
+    for folder in [".github", "cli/guide", "config"] {
+        files.extend(files_below(&root().join(folder)));
+    }
+    let mut count = 0;
+    for file in files {
+        let Ok(text) = fs::read_to_string(&file) else {
+            continue;
+        };
+        for rest in text.split("https://github.com/").skip(1) {
+            let end = |c: char| !(c.is_ascii_alphanumeric() || "-_/.".contains(c));
+            let name: Vec<&str> = rest
+                .split(end)
+                .next()
+                .unwrap_or("")
+                .split('/')
+                .take(2)
+                .collect();
+            if name.last() == Some(&"arpent") {
+                assert_eq!(name.join("/"), own, "{}", file.display());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 5, "{count}");
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("it can be read").path());
+    paths
+        .flat_map(|path| {
+            if path.is_dir() {
+                files_below(&path)
+            } else {
+                vec![path]
+            }
+        })
+        .collect()
+}
+
 /// A site that also serves what was published in `folder`.
 fn site_with_set(folder: PathBuf) -> Site {
     Site::start(move |request| {

@@ -5,7 +5,7 @@ use std::fs;
 
 use crate::support::{
     has_program,
-    program::{Bench, run_tool},
+    program::{Bench, Ran, run_tool},
     published::Published,
     site::{Response, Site},
     xmllint::SHOP,
@@ -164,4 +164,48 @@ fn text_and_feeds_are_published_with_xml() {
     let xml_alone = bench.crawl(&site.url("/"), &[]).expect_code(0);
     assert_eq!(xml_alone.summary()["files"][0]["changed"], true);
     assert_eq!(xml_alone.summary()["files"][1]["changed"], false);
+}
+
+#[test]
+fn pages_for_people_are_written_beside_the_sitemaps() {
+    let (site, bench) = (site(), Bench::new());
+    bench
+        .crawl(&site.url("/"), &["--format", "xml,html,llms"])
+        .expect_code(0);
+    let out = bench.output();
+    let html = fs::read_to_string(out.join("sitemap.html")).expect("a page for visitors");
+    let shop = format!(
+        "<h2>/shop/</h2>\n<ul>\n<li><a href=\"{}\">Shoes &amp; socks</a></li>\n<li><a href=\"{}\">Hats &lt;new&gt;</a></li>\n",
+        site.url("/shop/1"),
+        site.url("/shop/2")
+    );
+    assert!(html.contains(&shop), "{html}");
+    let llms = fs::read_to_string(out.join("llms.txt")).expect("a page for models");
+    let line = format!("- [Hats \\<new\\>]({})\n", site.url("/shop/2"));
+    assert!(llms.contains(&line), "{llms}");
+    let index = fs::read_to_string(out.join("sitemap.xml")).expect("an index");
+    assert!(
+        !index.contains("html") && !index.contains("llms"),
+        "{index}"
+    );
+    // Readers of sets leave them out, and they are files of the set like all others.
+    let folder = out.display().to_string();
+    let run = |arguments: &[&str]| {
+        let mut command = bench.program();
+        command.args(arguments);
+        Ran::of(command).expect_code(0)
+    };
+    run(&["check", &folder]);
+    let same = run(&["diff", &folder, &folder]);
+    assert!(same.stdout.contains("5 unchanged"), "{}", same.stdout);
+    let again = bench
+        .crawl(&site.url("/"), &["--format", "xml,html,llms"])
+        .expect_code(0);
+    assert!(
+        !again.stdout.contains("\"changed\":true"),
+        "{}",
+        again.stdout
+    );
+    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    assert!(out.join("llms.txt").exists(), "it stays for a day");
 }

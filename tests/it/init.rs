@@ -273,7 +273,7 @@ fn unit_has_the_site_in_its_name() {
 
 #[test]
 fn the_guide_shows_the_parts_for_servers() {
-    let guide = include_str!("../../cli/guide/deployment.md");
+    let guide = include_str!("../../cli/guide/serving.md");
     for server in ["nginx", "apache"] {
         let (bench, site) = (Bench::new(), plain_site());
         init(&bench, &site.url("/"), &["--server", server]).expect_code(0);

@@ -107,7 +107,7 @@ impl Scrape {
     }
 }
 
-/// Checks that the alert rules and the guide have the names of the metrics.
+/// Checks that the alert rules, the dashboard and the guide have the names of the metrics.
 #[track_caller]
 fn check_documents(shown: &BTreeSet<String>) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
@@ -118,9 +118,11 @@ fn check_documents(shown: &BTreeSet<String>) {
         let words = words.filter(|word| word.starts_with("arpent_"));
         words.map(str::to_owned).collect()
     };
-    let in_rules = named(&read("config/alerts.yml"));
-    assert!(in_rules.len() > 2, "{in_rules:?}");
-    assert!(in_rules.is_subset(shown), "{in_rules:?} of {shown:?}");
+    for (file, most) in [("config/alerts.yml", 2), ("config/grafana.json", 8)] {
+        let named = named(&read(file));
+        assert!(named.len() > most, "{named:?}");
+        assert!(named.is_subset(shown), "{file}: {named:?} of {shown:?}");
+    }
     let page = read("cli/guide/deployment.md");
     let (_, section) = page.split_once("\n## Metrics\n").expect("a section");
     let section = section.split("\n## ").next().unwrap_or_default();

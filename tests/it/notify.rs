@@ -324,7 +324,7 @@ fn lists_and_dry_runs_send_no_request() {
     ] {
         assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
     }
-    let options = ["--dry-run", "--indexnow", "--submit-all"];
+    let options = ["--dry-run", "--indexnow", "--all"];
     let ran = world.notify(&options).expect_code(0);
     assert!(
         ran.stdout.contains("all 4 URLs of the set would be sent"),
@@ -332,9 +332,9 @@ fn lists_and_dry_runs_send_no_request() {
         ran.stdout
     );
     assert_eq!((world.site.log().len(), world.requests().len()), (0, 0));
-    let ran = world.notify(&["--submit-all"]).expect_code(2);
+    let ran = world.notify(&["--all"]).expect_code(2);
     assert!(ran.stderr.contains("--indexnow"), "{}", ran.stderr);
-    let ran = world.notify(&["--submit-all", "--indexnow"]).expect_code(0);
+    let ran = world.notify(&["--all", "--indexnow"]).expect_code(0);
     assert_eq!(world.submitted(), [["/", "/1", "/2", "/changes", "/stays"]]);
     let sent = as_json(&["--indexnow"]);
     assert_eq!(sent["robots_txt"][0]["present"], false);

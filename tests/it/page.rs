@@ -255,7 +255,7 @@ fn nothing_is_started_without_the_token() {
         (line.as_str(), "", form.as_str(), 303),
         (&line, "Cookie: arpent-login=0\r\n", &form, 303),
         (&line, &logged_in, "token=0", 403),
-        (&line, &logged_in, "", 422),
+        (&line, &logged_in, "", 403),
         (&other, &logged_in, &form, 403),
         (&line, &rebound, &form, 421),
         (&line, &foreign, &form, 403),
@@ -343,13 +343,10 @@ fn earlier_sets_are_compared_and_restored() {
     let page = Shown::start(&bench, &format!("urls = [{:?}]\n{settings}", site.url("/")));
     let cookie = page.log_in();
     let report = page.get(&format!("/site/{name}"), &cookie).body;
-    assert!(
-        report.contains(&format!("/site/{name}/do/rollback?value=1")),
-        "{report}"
-    );
+    assert!(report.contains(&format!("/site/{name}/set/1")), "{report}");
     let compared = page.get(&format!("/site/{name}/set/1"), &cookie).body;
     assert!(
-        compared.contains(&format!("+ {}", site.url("/2"))),
+        compared.contains(&format!("- {}", site.url("/2"))),
         "{compared}"
     );
     let missing = page.get(&format!("/site/{name}/set/9"), &cookie).body;
@@ -357,10 +354,25 @@ fn earlier_sets_are_compared_and_restored() {
         missing.contains("there is no set 9 publishes ago"),
         "{missing}"
     );
-    let confirmed = page
-        .get(&format!("/site/{name}/do/rollback?value=1"), &cookie)
-        .body;
-    assert!(confirmed.contains("--rollback=1"), "{confirmed}");
+    let path = format!("/site/{name}/do/rollback");
+    let form = page.get(&path, &cookie).body;
+    assert!(form.contains("instead of that with 3 URLs"), "{form}");
+    // Somebody saw another set.
+    let token = page.token_of(&path, &cookie);
+    let headers = format!("Cookie: {cookie}\r\n");
+    let body = format!("token={token}&value=1&seen=2026-01-01T00:00:00Z");
+    let answer = page.send(&format!("POST {path}"), &headers, &body);
+    assert_eq!(answer.status, 422);
+    assert!(answer.body.contains("Choose again"), "{}", answer.body);
+    let pause = format!("/site/{name}/do/pause");
+    let token = page.token_of(&pause, &cookie);
+    let body = format!("token={token}&value=monday");
+    let answer = page.send(&format!("POST {pause}"), &headers, &body);
+    assert!(
+        answer.body.contains("expected a time such as"),
+        "{}",
+        answer.body
+    );
 }
 
 #[test]

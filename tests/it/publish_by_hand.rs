@@ -165,16 +165,12 @@ fn others_are_notified_as_after_a_crawl() {
     let engine = Site::start(|_| Response::status(200));
     let (port, folder) = (engine.port(), world.bench.path().display());
     let settings = world.bench.settings(&format!(
-        "limits.max_tries = 1\nrequests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
+        "limits.max_tries = 1\npoliteness.rate = \"unlimited\"\nrequests.resolve = [\"engine.test:{port}:127.0.0.1\"]\n[notify]\nindexnow = true\n\
          indexnow_endpoint = \"http://engine.test:{port}/indexnow\"\n\
          hook_command = 'echo $ARPENT_EVENT $ARPENT_OUTCOME $ARPENT_EXIT_CODE >> {folder}/hooks'\n"
     ));
     let publish = |options: &[&str], code: i32| {
-        let options = [
-            &["--config", settings.as_str(), "--rate", "unlimited"],
-            options,
-        ]
-        .concat();
+        let options = [&["--config", settings.as_str()], options].concat();
         world.publish(&options).expect_code(code)
     };
     // The calls of the hooks and the URLs that the engine got, since the last look.

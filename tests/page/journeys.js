@@ -34,8 +34,9 @@ class User {
         await this.page.type(selector, text);
     }
 
+    /** Empty while the page loads itself again. */
     text() {
-        return this.page.$eval('main', main => main.innerText);
+        return this.page.$eval('main', main => main.innerText).catch(() => '');
     }
 
     /** Waits until the page shows something; without JavaScript by loading it again. */
@@ -71,7 +72,7 @@ async function journeys(mode, [good, shrunk], user) {
     });
     await journey('why is this page missing', async () => {
         await user.click(good);
-        await user.type('#url', good + 'gone');
+        await user.type('#url', '/gone');
         await user.click('Why');
         await user.sees('404', hasScript);
     });
@@ -87,16 +88,19 @@ async function journeys(mode, [good, shrunk], user) {
         await user.click(good);
         const before = await user.page.$$eval('#sets tbody tr', rows => rows.length);
         assert(before >= 3, `${before} sets`);
-        await user.click('Compare with the published set');
-        await user.sees('/articles/', hasScript);
-        await user.page.goBack();
-        await user.click('Roll back to it');
+        await user.click('What a rollback to it changes');
+        await user.sees('- ' + good + 'articles/', hasScript);
+        await user.click('Roll back');
         await user.click('Roll back');
         await user.sees('exit code 0', hasScript);
     });
     await journey('pause until a Monday', async () => {
         await user.click(good);
         await user.click('Pause');
+        await user.type('#value', 'next Monday');
+        await user.click('Pause');
+        await user.sees('expected a time such as', hasScript);
+        await user.page.$eval('#value', field => { field.value = ''; });
         await user.type('#value', '2099-01-05');
         await user.click('Pause');
         await user.sees('exit code 0', hasScript);
@@ -133,7 +137,6 @@ async function pictures(page, url) {
     };
     await take('page-sites', '/', 1200, 620, 'light');
     await take('page-site', pathOf(url), 1200, 1000, 'light');
-    await take('page-phone', pathOf(url), 390, 844, 'dark');
 }
 
 (async () => {

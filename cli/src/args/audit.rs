@@ -10,7 +10,7 @@ use crate::settings::options::AUDIT;
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct AuditArgs {
     /// URL of a crawled site, or of a page of it
-    #[arg(value_name = "URL")]
+    #[arg(value_name = "SITE")]
     pub(crate) site: String,
 
     /// Sitemap, index, feed or folder to read in place of those that the site names (repeatable)

@@ -35,7 +35,7 @@ const EXAMPLES: &str = "\
 Examples:
   arpent daemon
   arpent daemon -c /etc/arpent/arpent.toml --log-format json
-  arpent daemon --catalogue postgres://arpent@db.example.com/arpent --storage s3://arpent-states";
+  arpent daemon --catalogue postgres://db.lan/arpent --storage s3://states";
 
 /// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\

@@ -7,7 +7,7 @@ use crate::settings::options::{FORGET, Typed};
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ForgetArgs {
-    /// Crawled sites: the URL of the site, or a URL that was given to arpent crawl
+    /// URLs of crawled sites
     #[arg(value_name = "SITE", required = true)]
     urls: Vec<String>,
 

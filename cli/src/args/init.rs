@@ -75,7 +75,7 @@ the daily crawl. A file that exists is never replaced without --force.";
 const EXAMPLES: &str = "\
 Examples:
   arpent init https://www.example.com/
-  arpent init https://www.example.com/ -o /srv/example --server apache --schedule cron";
+  arpent init https://www.example.com/ --server apache --schedule cron";
 
 /// Shown below the examples by `--help`.
 const EXIT_CODES: &str = "\

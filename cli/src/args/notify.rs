@@ -8,8 +8,8 @@ use crate::settings::options::{NOTIFY, Typed};
 #[expect(clippy::struct_excessive_bools, reason = "one for each switch")]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct NotifyArgs {
-    /// Published sites, as they were given to arpent crawl
-    #[arg(value_name = "URL")]
+    /// URLs of crawled sites
+    #[arg(value_name = "SITE")]
     urls: Vec<String>,
 
     /// Print where to submit the sitemaps by hand, and send nothing
@@ -19,7 +19,7 @@ pub(crate) struct NotifyArgs {
     /// Notify engines of every URL, not only of changes
     ///
     /// Only with IndexNow.
-    #[arg(long)]
+    #[arg(long = "all")]
     pub(crate) submit_all: bool,
 
     /// Notify now, although the set is not served yet

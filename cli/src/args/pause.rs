@@ -7,7 +7,7 @@ use crate::settings::options::PAUSE;
 #[derive(Debug, clap::Args)]
 #[command(after_help = PAUSE_EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct PauseArgs {
-    /// Sites: names, or start URLs
+    /// URLs of crawled sites, or their names in the settings file
     #[arg(value_name = "SITE", required = true)]
     pub(crate) sites: Vec<String>,
 
@@ -27,7 +27,7 @@ pub(crate) struct PauseArgs {
 #[derive(Debug, clap::Args)]
 #[command(after_help = RESUME_EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ResumeArgs {
-    /// Sites: names, or start URLs
+    /// URLs of crawled sites, or their names in the settings file
     #[arg(value_name = "SITE", required_unless_present = "set_aside")]
     pub(crate) sites: Vec<String>,
 
@@ -59,7 +59,7 @@ set aside.";
 /// Shown below the options.
 const PAUSE_EXAMPLES: &str = "\
 Examples:
-  arpent pause shop -c arpent.toml --until 2026-12-24 --reason \"move to another server\"";
+  arpent pause shop --until 2026-12-24 --reason \"another server\"";
 
 /// Shown below the options.
 const RESUME_EXAMPLES: &str = "\

@@ -7,8 +7,8 @@ use crate::settings::options::{PUBLISH, Typed};
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct PublishArgs {
-    /// Crawled sites, as they were given to arpent crawl
-    #[arg(value_name = "URL")]
+    /// URLs of crawled sites
+    #[arg(value_name = "SITE")]
     urls: Vec<String>,
 
     /// Restore the sitemaps before the last publish, or N publishes ago

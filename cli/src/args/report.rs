@@ -9,7 +9,7 @@ use crate::settings::options::REPORT;
 #[derive(Debug, Clone, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct ReportArgs {
-    /// The crawled site, or a URL in it; optional if there is only one site
+    /// URL of a crawled site, or of a page of it; optional if there is only one site
     #[arg(value_name = "SITE")]
     pub(crate) site: Option<String>,
 

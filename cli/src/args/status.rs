@@ -7,7 +7,7 @@ use crate::settings::options::{STATUS, Typed};
 #[derive(Debug, Default, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = EXIT_CODES)]
 pub(crate) struct StatusArgs {
-    /// Show this site only: its start URL, or its name in the settings file
+    /// Show only this site: its URL, or its name in the settings file
     #[arg(value_name = "SITE")]
     pub(crate) site: Option<String>,
 

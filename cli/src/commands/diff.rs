@@ -123,12 +123,10 @@ impl TypedSet {
                     reason,
                 };
                 let state = settings.state_of(&site);
-                if !state.is_file() {
+                let store = Store::open_to_read(&state)?.ok_or_else(|| {
                     let folder = settings.state.display();
-                    let reason = format!("there is no state of the site in {folder}");
-                    return Err(unreadable(reason).into());
-                }
-                let store = Store::open(&state)?;
+                    unreadable(format!("there is no state of the site in {folder}"))
+                })?;
                 let copies = settings.generations_of(&site);
                 let files = retained_files(&store, &copies, *back);
                 let files = files.map_err(|error| match error {
@@ -141,18 +139,18 @@ impl TypedSet {
     }
 }
 
-/// Compares the set of the site `start` that is `back` publishes old with the published one. Blocks: for a thread of a runtime that may.
+/// Compares the published set of the site `start` with that of `back` publishes ago. Blocks: for a thread of a runtime that may.
 ///
 /// # Errors
 /// A set cannot be read.
 #[cfg(feature = "page")]
-pub(super) fn with_published(
+pub(super) fn with_earlier(
     settings: &SessionSettings,
     start: &str,
     back: usize,
     clock: &Arc<dyn Clock>,
 ) -> failure::Result<SetDiff> {
-    let names = [back, 0].map(|back| TypedSet::Archived(start.to_owned(), back));
+    let names = [0, back].map(|back| TypedSet::Archived(start.to_owned(), back));
     let progress = CheckProgress::default();
     let config = settings.config.clone();
     let context = RequestContext::new(config, Arc::clone(clock), &settings.state, progress.clone());

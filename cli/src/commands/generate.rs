@@ -68,7 +68,16 @@ fn write_man_pages(folder: &Path) -> io::Result<()> {
     clap_mangen::generate_to(described(), folder)
 }
 
-/// The command line without `arpent help`, which has no man page.
+/// The command line without `arpent help`, which has no man page; with the texts of all options.
 fn described() -> clap::Command {
-    args::command().disable_help_subcommand(true)
+    let mut command = args::command().disable_help_subcommand(true);
+    command.build();
+    shown(command)
+}
+
+/// Shows the options that a short help leaves out: a man page has no other text for them.
+fn shown(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|argument| argument.hide_short_help(false))
+        .mut_subcommands(shown)
 }

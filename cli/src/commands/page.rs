@@ -18,14 +18,14 @@ use std::{
 
 use axum::{
     Extension, Form, Router,
-    extract::{DefaultBodyLimit, Path, Query, Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    extract::{DefaultBodyLimit, FromRequestParts, Path, Query, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header, request::Parts},
     middleware::{Next, from_fn_with_state},
     response::{Html, IntoResponse, Redirect, Response, Sse, sse::Event},
     routing::{get, post},
 };
 use crawler::{clock::Clock, failure::blocking, site_run::SiteStatus};
-use futures_util::stream::{Stream, unfold};
+use futures_util::stream::unfold;
 use serde::Deserialize;
 use tokio::{
     sync::Semaphore,
@@ -35,9 +35,10 @@ use tokio::{
 
 use self::{
     access::{Access, Login},
-    actions::{Actions, SiteAction},
+    actions::{ActionKind, Actions, SiteAction},
+    layout::Bar,
 };
-use super::{crawl::begin_log, dependencies, runtime, status};
+use super::{crawl::begin_log, dependencies, pause, runtime, status};
 use crate::{
     args::PageArgs,
     exit_code::ExitCode,
@@ -80,6 +81,8 @@ struct Page(Arc<PageParts>);
 struct PageParts {
     /// For work that reads states: a few at a time.
     readers: Arc<Semaphore>,
+    /// For the comparison of two sets, which may take long.
+    comparing: Arc<Semaphore>,
     followers: Arc<Semaphore>,
     /// The sites are those of a catalogue.
     #[cfg(feature = "catalogue")]
@@ -103,30 +106,6 @@ struct Known {
     version: u64,
     /// How long the reading took.
     took: Duration,
-}
-
-impl Known {
-    /// Whether something can be done with a site: settings that only the states know are not those of its crawls.
-    fn check(&self, action: SiteAction, site: &SiteStatus) -> Result<(), Refusal> {
-        if self.settings.sites.is_empty() {
-            let why =
-                "Commands are for sites of the settings file: start the page with --config FILE.";
-            return Err(Refusal::Forbidden(why));
-        }
-        if !action.is_possible(site) {
-            return Err(Refusal::Forbidden(
-                "The site is not in the state for that any more. Go back, and look again.",
-            ));
-        }
-        Ok(())
-    }
-
-    fn site(&self, name: &str) -> Result<&SiteStatus, Refusal> {
-        let mut sites = self.report.sites.iter();
-        sites
-            .find(|site| site.name == name)
-            .ok_or(Refusal::NotFound)
-    }
 }
 
 /// A request that is not answered as it was asked.
@@ -176,12 +155,12 @@ pub(super) fn run(
     runtime::run(runtime::Threads::OfCores, async {
         let mut signals = Signals::listen().context("failed to listen to signals")?;
         let address = settings.shared.page.address.unwrap_or(DEFAULT_ADDRESS);
-        let _page = begin(&settings, address, &typed, environment, output).await?;
+        let _page = begin(&settings, address, &typed, environment, output, true).await?;
         Ok(signals.next().await.into())
     })
 }
 
-/// Answers requests at `address` until the result is dropped.
+/// Answers requests at `address` until the result is dropped. `may_be_of_fleet`: a catalogue of the settings takes the place of their sites.
 ///
 /// # Errors
 /// The address cannot be used, or the token cannot be read.
@@ -191,7 +170,16 @@ pub(super) async fn begin(
     typed: &Typed,
     environment: &Environment,
     output: &Output,
+    may_be_of_fleet: bool,
 ) -> failure::Result<JoinSet<()>> {
+    #[cfg(feature = "catalogue")]
+    let fleet = if may_be_of_fleet {
+        fleet::FleetPage::begin(typed, environment).await?
+    } else {
+        None
+    };
+    #[cfg(not(feature = "catalogue"))]
+    let _ = may_be_of_fleet;
     let access = Access::new(settings.shared.page.token_file.as_deref(), address)?;
     let listener = http::listen(address, "the page", "--page ADDR").await?;
     let address = listener.local_addr()?;
@@ -202,16 +190,14 @@ pub(super) async fn begin(
         clock: dependencies::clock(environment),
         output: output.clone(),
         readers: Arc::new(Semaphore::new(MAX_READERS)),
+        comparing: Arc::new(Semaphore::new(1)),
         followers: Arc::new(Semaphore::new(MAX_FOLLOWERS)),
         #[cfg(feature = "catalogue")]
-        fleet: fleet::FleetPage::begin(settings, typed, environment, output).await?,
+        fleet,
         access,
         actions: Actions::default(),
         known: Mutex::default(),
     }));
-    // The first one who looks does not wait for it.
-    let first = page.known().await;
-    drop(first);
     let mut tasks = JoinSet::new();
     tasks.spawn(http::serve(listener, router(page)));
     Ok(tasks)
@@ -225,7 +211,7 @@ fn router(page: Page) -> Router {
         ];
         get(move || async move { (heads, text) })
     };
-    Router::new()
+    let own = Router::new()
         .route("/", get(sites))
         .route("/site/{name}", get(site))
         .route("/site/{name}/why", get(why))
@@ -234,8 +220,15 @@ fn router(page: Page) -> Router {
         .route("/changes", get(changes))
         .route("/status.json", get(status_json))
         .route("/events.atom", get(events))
-        .route("/badge/{name}", get(badge))
-        .route("/login", get(login_form).post(login))
+        .route("/badge/{name}", get(badge));
+    #[cfg(feature = "catalogue")]
+    let own = match page.0.fleet {
+        Some(_) => Router::new()
+            .route("/", get(fleet::sites))
+            .route("/status.json", get(fleet::status_json)),
+        None => own,
+    };
+    own.route("/login", get(login_form).post(login))
         .route("/logout", post(logout))
         .route("/page.css", asset("text/css", layout::STYLE))
         .route("/page.js", asset("text/javascript", layout::SCRIPT))
@@ -255,7 +248,11 @@ async fn guard(
     let access = &page.0.access;
     let login = access.login_of(&headers);
     let is_open = OPEN.contains(&request.uri().path());
-    let is_foreign = request.method() == Method::POST && access::is_of_other_site(&headers);
+    // Pages of other sites may have links, and the badges.
+    let is_picture = request.uri().path().starts_with("/badge/");
+    let is_link =
+        request.method() == Method::GET && (is_picture || access::is_navigation(&headers));
+    let is_foreign = !is_link && access::is_of_other_site(&headers);
     let mut answer = if !access::is_asked_by_address(&headers) {
         let why = "This page is asked for by its address alone: by an IP address, or as localhost. Behind a proxy, let the proxy do so.";
         (
@@ -264,7 +261,7 @@ async fn guard(
         )
             .into_response()
     } else if is_foreign {
-        Refusal::Forbidden("The form is on a page of another site.").into_response()
+        Refusal::Forbidden("The request is of a page of another site.").into_response()
     } else if access.has_token() && login.is_none() && !is_open {
         Redirect::to("/login").into_response()
     } else {
@@ -319,7 +316,7 @@ impl Page {
     /// What is known of all sites now.
     async fn known(&self) -> Answer<Arc<Known>> {
         let page = Arc::clone(&self.0);
-        self.read(move || {
+        let read = move || -> failure::Result<Arc<Known>> {
             // One reads; others wait for what it read.
             let mut known = page.known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some((read, known)) = &*known
@@ -345,8 +342,8 @@ impl Page {
             });
             *known = Some((Instant::now(), Arc::clone(&new)));
             Ok(new)
-        })
-        .await
+        };
+        Ok(blocking(read).await?)
     }
 }
 
@@ -364,47 +361,108 @@ async fn sites(
     Extension(login): MaybeLogin,
     Query(filter): Query<Filter>,
 ) -> Answer {
-    #[cfg(feature = "catalogue")]
-    if let Some(fleet) = &page.0.fleet {
-        let now = page.0.clock.now();
-        let html = fleet
-            .page(&filter.name, now, &access::bar_of(login.as_ref()))
-            .await?;
-        return Ok(Html(html));
-    }
     let known = page.known().await?;
     let filter = (&*filter.name, &*filter.outcome);
     let html = content::sites(&known.report, filter, &access::bar_of(login.as_ref()));
     Ok(Html(html))
 }
 
+/// A site that somebody looks at.
+struct Look {
+    page: Page,
+    known: Arc<Known>,
+    site: SiteStatus,
+    login: Option<Login>,
+    /// The last part of the path, where it is no name.
+    rest: String,
+}
+
+impl FromRequestParts<Page> for Look {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, page: &Page) -> Answer<Self> {
+        let path = Path::<Vec<(String, String)>>::from_request_parts(parts, page).await;
+        let Path(path) = path.map_err(|_| Refusal::NotFound)?;
+        let mut path = path.into_iter().map(|(_, part)| part);
+        let name = path.next().unwrap_or_default();
+        let known = page.known().await?;
+        let mut sites = known.report.sites.iter();
+        let site = sites.find(|site| site.name == name).cloned();
+        Ok(Self {
+            page: page.clone(),
+            site: site.ok_or(Refusal::NotFound)?,
+            known,
+            login: parts.extensions.get().cloned().flatten(),
+            rest: path.next().unwrap_or_default(),
+        })
+    }
+}
+
+impl Look {
+    /// What the head of the page has.
+    fn bar(&self) -> Bar {
+        access::bar_of(self.login.as_ref())
+    }
+
+    fn action(&self) -> Answer<&'static SiteAction> {
+        SiteAction::of(&self.rest).ok_or(Refusal::NotFound)
+    }
+
+    /// Whether something can be done with the site: settings that only the states know are not those of its crawls.
+    fn check(&self, action: &SiteAction) -> Answer<()> {
+        let report = &self.known.report;
+        let mut sites = report.sites.iter();
+        let is_twin =
+            |other: &SiteStatus| other.name != self.site.name && other.start == self.site.start;
+        Err(Refusal::Forbidden(
+            if self.known.settings.sites.is_empty() {
+                "Commands are for sites of the settings file: start the page with --config FILE."
+            } else if !action.is_possible(&self.site, report.has_daemon) {
+                "The site is not in the state for that any more. Go back, and look again."
+            } else if sites.any(is_twin) {
+                "Several sites of the settings have this URL, and a command would be about all of them."
+            } else if self.page.0.actions.is_running(&self.site.name) {
+                "A command of this page runs for the site. Wait until it has ended."
+            } else {
+                return Ok(());
+            },
+        ))
+    }
+
+    /// What is wrong with a form. Blocks.
+    fn problem_of(&self, action: &SiteAction, form: &ActionForm) -> Option<String> {
+        match action.kind {
+            ActionKind::Pause if !form.value.is_empty() => {
+                let zone = self.site.time_zone.0.clone();
+                let time = pause::time_of(&form.value, zone, self.page.0.clock.now());
+                time.err().map(|error| error.to_string())
+            }
+            ActionKind::RollBack => {
+                let sets = content::sets_of(self).unwrap_or_default();
+                let published = sets.first().map(|set| set.published.to_string());
+                let is_seen = published.is_some_and(|published| published == form.seen);
+                (!is_seen).then(|| "Another set was published meanwhile. Choose again.".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    /// Draws what it reads.
+    async fn read(self, draw: impl FnOnce(&Self) -> String + Send + 'static) -> Answer {
+        let page = self.page.clone();
+        page.read(move || Ok(draw(&self))).await.map(Html)
+    }
+}
+
 /// Whether only the live parts of a page are wanted.
 #[derive(Deserialize)]
-struct Parts {
+struct Wanted {
     live: Option<String>,
 }
 
-async fn site(
-    State(page): State<Page>,
-    Extension(login): MaybeLogin,
-    Path(name): Path<String>,
-    Query(parts): Query<Parts>,
-) -> Answer {
-    let known = page.known().await?;
-    let bar = access::bar_of(login.as_ref());
-    let done = page.0.actions.of_site(&name);
-    let site = known.site(&name)?.clone();
-    let work = move || {
-        Ok(content::site(
-            &known.settings,
-            &known.report,
-            &site,
-            &done,
-            parts.live.is_some(),
-            &bar,
-        ))
-    };
-    page.read(work).await.map(Html)
+async fn site(look: Look, Query(wanted): Query<Wanted>) -> Answer {
+    look.read(move |look| content::site(look, wanted.live.is_some()))
+        .await
 }
 
 /// A question about a URL.
@@ -413,46 +471,24 @@ struct Asked {
     url: String,
 }
 
-async fn why(
-    State(page): State<Page>,
-    Extension(login): MaybeLogin,
-    Path(name): Path<String>,
-    Query(asked): Query<Asked>,
-) -> Answer {
-    let known = page.known().await?;
-    let bar = access::bar_of(login.as_ref());
-    let clock = Arc::clone(&page.0.clock);
-    let site = known.site(&name)?.clone();
-    let work = move || {
-        Ok(content::why(
-            &known.settings,
-            &site,
-            &asked.url,
-            &clock,
-            &bar,
-        ))
-    };
-    page.read(work).await.map(Html)
+async fn why(look: Look, Query(asked): Query<Asked>) -> Answer {
+    look.read(move |look| content::why(look, &asked.url)).await
 }
 
-async fn compare(
-    State(page): State<Page>,
-    Extension(login): MaybeLogin,
-    Path((name, back)): Path<(String, usize)>,
-) -> Answer {
-    let known = page.known().await?;
-    let bar = access::bar_of(login.as_ref());
-    let clock = Arc::clone(&page.0.clock);
-    let site = known.site(&name)?.clone();
-    let work = move || Ok(content::compare(&known.settings, &site, back, &clock, &bar));
-    page.read(work).await.map(Html)
+async fn compare(look: Look) -> Answer {
+    let back = look.rest.parse().map_err(|_| Refusal::NotFound)?;
+    let comparing = Arc::clone(&look.page.0.comparing);
+    let comparing = comparing.try_acquire_owned();
+    let comparing = comparing.map_err(|_| Refusal::TooMany)?;
+    look.read(move |look| {
+        let _comparing = comparing;
+        content::compare(look, back)
+    })
+    .await
 }
 
 /// Sends an event whenever something of a site changed, and one at the begin.
-async fn changes(
-    State(page): State<Page>,
-    headers: HeaderMap,
-) -> Answer<Sse<impl Stream<Item = Result<Event, Infallible>>>> {
+async fn changes(State(page): State<Page>, headers: HeaderMap) -> Answer<impl IntoResponse> {
     let follower = Arc::clone(&page.0.followers);
     let follower = follower.try_acquire_owned().map_err(|_| Refusal::TooMany)?;
     let seen = headers.get("last-event-id");
@@ -463,82 +499,68 @@ async fn changes(
             let id = format!("{:x}-{}", known.version, page.0.actions.changes());
             if seen.as_ref() != Some(&id) {
                 let event = Event::default().id(&id).data("changed");
-                return Some((Ok(event), (page, follower, Some(id))));
+                return Some((Ok::<_, Infallible>(event), (page, follower, Some(id))));
             }
             sleep(FRESH).await;
         }
     });
-    Ok(Sse::new(events))
+    // A proxy would hold them back.
+    Ok(([("x-accel-buffering", "no")], Sse::new(events)))
 }
 
-/// What the form of an action has from a link.
-#[derive(Deserialize)]
-struct Proposed {
-    #[serde(default)]
-    value: String,
-}
-
-async fn confirm(
-    State(page): State<Page>,
-    Extension(login): MaybeLogin,
-    Path((name, action)): Path<(String, String)>,
-    Query(proposed): Query<Proposed>,
-) -> Answer<Response> {
-    let action = SiteAction::of(&action).ok_or(Refusal::NotFound)?;
-    let Some(login) = login else {
-        return Ok(Redirect::to("/login").into_response());
-    };
-    let known = page.known().await?;
-    let site = known.site(&name)?;
-    known.check(action, site)?;
-    let token = login.form_token(action.word(), &name);
-    let bar = access::bar_of(Some(&login));
-    let html = content::confirm(site, action, &proposed.value, &token, &bar);
-    Ok(Html(html).into_response())
-}
-
-/// A form that starts an action.
-#[derive(Deserialize)]
-struct Ordered {
+/// A form that starts an action, as it is shown and as it comes back.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ActionForm {
     token: String,
-    #[serde(default)]
+    /// What was typed.
     value: String,
+    /// When the set was published that somebody saw.
+    seen: String,
+}
+
+async fn confirm(look: Look, Query(form): Query<ActionForm>) -> Answer<Response> {
+    let action = look.action()?;
+    if look.login.is_none() {
+        return Ok(Redirect::to("/login").into_response());
+    }
+    look.check(action)?;
+    let html = look.read(move |look| content::confirm(look, action, &form.value, ""));
+    Ok(html.await?.into_response())
 }
 
 async fn act(
-    State(page): State<Page>,
-    Extension(login): MaybeLogin,
+    look: Look,
     Extension(client): Extension<Client>,
-    Path((name, action)): Path<(String, String)>,
-    Form(ordered): Form<Ordered>,
-) -> Answer<Redirect> {
-    let action = SiteAction::of(&action).ok_or(Refusal::NotFound)?;
-    let login = login.ok_or(Refusal::Forbidden("Log in first."))?;
-    if !login.has_sent(&ordered.token, action.word(), &name) {
-        return Err(Refusal::Forbidden(
-            "The form is of another login. Go back, and open it again.",
-        ));
+    Form(form): Form<ActionForm>,
+) -> Answer<Response> {
+    let action = look.action()?;
+    let name = look.site.name.clone();
+    let has_sent = |login: &Login| login.has_sent(&form.token, action.word, &name);
+    if !look.login.as_ref().is_some_and(has_sent) {
+        let why = "The form is of another login, or of none. Go back, and open it again.";
+        return Err(Refusal::Forbidden(why));
     }
-    let known = page.known().await?;
-    let site = known.site(&name)?;
-    known.check(action, site)?;
-    let arguments = action.arguments(content::start_of(site), &ordered.value);
-    let line = arguments.join(" ");
-    page.0
+    look.check(action)?;
+    let page = look.page.clone();
+    let judged = move || Ok((look.problem_of(action, &form), look, form));
+    let (problem, look, form) = page.read(judged).await?;
+    if let Some(problem) = problem {
+        let html = look.read(move |look| content::confirm(look, action, &form.value, &problem));
+        return Ok((StatusCode::UNPROCESSABLE_ENTITY, html.await?).into_response());
+    }
+    let arguments = action.arguments(content::start_of(&look.site), &form.value);
+    let (parts, line) = (&page.0, arguments.join(" "));
+    parts
         .output
         .info(&format!("page: {} asked for arpent {line}", client.0.ip()));
-    page.0
+    parts
         .actions
-        .start(&name, &arguments, &page.0.typed, page.0.clock.now());
-    Ok(Redirect::to(&format!("{}#done", content::place_of(site))))
+        .start(&name, &arguments, &parts.typed, parts.clock.now());
+    Ok(Redirect::to(&format!("{}#done", content::place_of(&look.site))).into_response())
 }
 
 async fn status_json(State(page): State<Page>) -> Answer<Response> {
-    #[cfg(feature = "catalogue")]
-    if let Some(fleet) = &page.0.fleet {
-        let text = fleet.document(page.0.clock.now()).await?;
-        return Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response());
-    }
     let known = page.known().await?;
     let text = known.report.document().to_string();
     Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
@@ -551,9 +573,10 @@ async fn events(State(page): State<Page>) -> Answer<Response> {
 }
 
 async fn badge(State(page): State<Page>, Path(name): Path<String>) -> Answer<Response> {
-    let name = name.strip_suffix(".svg").ok_or(Refusal::NotFound)?;
     let known = page.known().await?;
-    let text = content::badge(known.site(name)?);
+    let mut sites = known.report.sites.iter();
+    let site = sites.find(|site| name.strip_suffix(".svg") == Some(&site.name));
+    let text = content::badge(site.ok_or(Refusal::NotFound)?);
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], text).into_response())
 }
 

@@ -168,7 +168,10 @@ fn sites_of<'s>(
 }
 
 /// The time that was typed, in the time zone of the settings.
-fn time_of(text: &str, zone: TimeZone, now: Timestamp) -> Result<Timestamp, Misuse> {
+///
+/// # Errors
+/// It is no time, or one that has passed.
+pub(super) fn time_of(text: &str, zone: TimeZone, now: Timestamp) -> Result<Timestamp, Misuse> {
     let wrong = |problem: &str| Misuse(format!("--until: {problem}, found \"{text}\""));
     let local = || {
         let time = text.parse::<civil::DateTime>();

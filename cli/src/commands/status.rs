@@ -8,7 +8,8 @@ use std::{collections::BTreeSet, fs, path::Path, time::Duration};
 
 use crawler::{
     driver::{
-        Named, Names, ScheduleRecord, SessionSettings, has_daemon, read_schedules, schedule_file_in,
+        Named, Names, ScheduleRecord, SessionSettings, has_daemon, read_schedules,
+        schedule_file_in, site_of_start,
     },
     schedule::NextRun,
     site_run::{LastSession, Pauses, SiteStatus, StatusReport, Zone, read_pauses},
@@ -123,7 +124,7 @@ pub(super) fn report_on(
     let sites = settings.sites.iter();
     report.sites = sites
         .map(|site| {
-            let mut status = configured(site, &names, &kept, report.now, output);
+            let mut status = configured(site, (state, &names), &kept, report.now, output);
             status.paused = pauses.get(&site.name).cloned();
             if status.paused.is_some() {
                 status.next = None;
@@ -174,7 +175,7 @@ fn max_age(text: &str) -> Result<Duration, Misuse> {
 /// A site of the settings.
 fn configured(
     site: &SiteSettings,
-    names: &Names,
+    (state, names): (&Path, &Names),
     kept: &ScheduleRecord,
     now: Timestamp,
     output: &Output,
@@ -191,7 +192,16 @@ fn configured(
         });
     let as_typed = Named::as_typed(&site.settings, &site.start);
     let is_named = site.name != as_typed.site.name();
-    let known = names.site_of(&site.settings, &site.start).site;
+    // A site may have a folder of its own.
+    let known = if site.settings.state == *state {
+        names.site_of(&site.settings, &site.start)
+    } else {
+        site_of_start(&site.settings, &site.start).unwrap_or_else(|error| {
+            output.warn(&with_causes(&error));
+            as_typed
+        })
+    };
+    let known = known.site;
     let mut status = SiteStatus {
         name: if is_named {
             site.name.clone()

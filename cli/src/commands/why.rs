@@ -141,9 +141,10 @@ fn asked_url(
 pub(super) fn view_of(
     settings: &CrawlSettings,
     url: &str,
+    site: &str,
     clock: &Arc<dyn Clock>,
 ) -> failure::Result<crawler::view::View> {
-    let asked = asked_url(url, None, false, settings)?;
+    let asked = asked_url(url, Some(site), false, settings)?;
     Ok(asked.explain(clock, None)?.view())
 }
 

@@ -34,8 +34,8 @@ pub(super) const SETS: Commands = CRAWL | BUILD | PUBLISH;
 /// Commands that notify others of a set.
 pub(super) const NOTIFIED: Commands = CRAWL | PUBLISH | NOTIFY;
 
-/// Commands that send requests.
-pub(super) const REQUESTS: Commands = INIT | CRAWL | CHECK | AUDIT | DIFF | NOTIFY | WHY | PUBLISH;
+/// Commands that send requests by themselves.
+pub(super) const REQUESTS: Commands = INIT | CRAWL | CHECK | AUDIT | DIFF | NOTIFY | WHY;
 
 /// Commands that use states.
 pub(super) const STATES: Commands = SETS

@@ -91,11 +91,13 @@ pub(crate) fn index_name(value: &Value) -> Read<String> {
 
 /// Words for formats, several in one text divided by commas.
 pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
-    const WORDS: [(&str, Format); 4] = [
+    const WORDS: [(&str, Format); 6] = [
         ("xml", Format::Xml),
         ("txt", Format::Text),
         ("rss", Format::Rss),
         ("atom", Format::Atom),
+        ("html", Format::Html),
+        ("llms", Format::Llms),
     ];
     let formats: BTreeSet<Format> = words(value, &WORDS)?.into_iter().collect();
     // A feed lists recent changes only (sitemaps.org protocol, "Syndication feed").

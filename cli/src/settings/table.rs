@@ -215,10 +215,10 @@ settings! {
 
         /// Formats, one or more. "xml": sitemaps. "txt": the same files as lists of URLs, sitemap.blog.txt.gz beside
         /// sitemap.blog.xml.gz; without "xml" the index names the lists. "rss", "atom": a feed of recent changes,
-        /// sitemap-recent.rss and sitemap-recent.atom, with pages that have a lastmod; the index names it. "xml" or
-        /// "txt" is required.
+        /// sitemap-recent.rss and sitemap-recent.atom, with pages that have a lastmod; the index names it. "html": sitemap.html, a page
+        /// for visitors, 5,000 links in each file. "llms": llms.txt with the first 5,000 pages. "xml" or "txt" is required.
         "format" = r#"["xml"]"# [List] config.publish.formats: output::formats,
-            option(SETS, "xml,txt,rss,atom", "Formats: xml, txt (URLs alone), rss and atom (feeds of recent changes) [default: xml]").rare();
+            option(SETS, "FORMATS", "Formats: xml, txt (URLs), rss, atom (recent changes), html (for visitors), llms (llms.txt) [default: xml]").rare();
 
         /// Write plain .xml and .txt files instead of .xml.gz and .txt.gz.
         "no_gzip" = "false" config.publish.gzip: |value| switch(value).map(|on| !on),
@@ -538,7 +538,7 @@ settings! {
         /// Connect to an address instead of asking DNS, ["www.example.com:443:192.0.2.1"]. Use it to crawl a site before
         /// its DNS entry changes.
         "resolve" = "[]" [List] config.fetch.resolve: |value| list(value, request::resolve),
-            option(REQUESTS, "HOST:PORT:ADDRESS", "Connect to ADDRESS for HOST:PORT instead of asking DNS (repeatable)").rare();
+            option(REQUESTS | PUBLISH, "HOST:PORT:ADDRESS", "Connect to ADDRESS for HOST:PORT instead of asking DNS (repeatable)").rare();
 
         /// Crawl a host whose address was public in the last crawl and is private now. false: the crawl ends (exit code 5),
         /// because the DNS entry could lead the crawl into your network. Set it to true after a move of your own site.
@@ -546,11 +546,11 @@ settings! {
 
         /// Proxy for all requests, "http://proxy.example:3128". arpent ignores the proxy variables of the environment.
         "proxy" = r#""""# [Secret] config.fetch.proxy: request::proxy,
-            option(REQUESTS, "URL", "Send requests through this proxy; proxy variables are ignored").rare();
+            option(REQUESTS | PUBLISH, "URL", "Send requests through this proxy; proxy variables are ignored").rare();
 
         /// PEM file with certificate authorities that are trusted in addition to those of the system.
         "ca_file" = r#""""# config.fetch.ca_file: optional_path,
-            option(REQUESTS, "FILE", "Also trust the certificate authorities in this PEM file").rare();
+            option(REQUESTS | PUBLISH, "FILE", "Also trust the certificate authorities in this PEM file").rare();
 
         /// Longest wait for the head of an answer. A connection may take as long, but at most 10 s, a pause inside a body half of
         /// it, and a whole request twice as long.

@@ -15,7 +15,8 @@ const ENDINGS: [&str; 5] = [".xml", ".txt", ".rss", ".atom", ".gz"];
 /// Returns whether a name is one that sitemaps and feeds have.
 pub(super) fn has_ending(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
-    name != "robots.txt" && ENDINGS.iter().any(|ending| name.ends_with(ending))
+    !["robots.txt", "llms.txt"].contains(&name.as_str())
+        && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 /// The URL of a folder; it ends in `/`.

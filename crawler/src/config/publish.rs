@@ -29,7 +29,7 @@ pub enum IndexMode {
     Auto,
 }
 
-/// A format of the protocol that a published set can have.
+/// A format that a published set can have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// XML sitemaps.
@@ -40,6 +40,10 @@ pub enum Format {
     Rss,
     /// A feed of recent changes, Atom 1.0.
     Atom,
+    /// Pages with titles for visitors.
+    Html,
+    /// Pages with titles for language models.
+    Llms,
 }
 
 /// The place and form of the result.

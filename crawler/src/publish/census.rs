@@ -19,6 +19,7 @@ use super::{
     guard::{GuardCounts, Signs},
     journal::{Journal, change_of, set_change_of},
     manifest::Manifest,
+    overview::OverviewStarts,
     recent::Recent,
     remarks::Remarks,
     sections::Sections,
@@ -50,6 +51,8 @@ pub(super) struct Census {
     pub(super) namespaces: Namespaces,
     /// Path and query of the first article of each file of news.
     pub(super) news: Vec<String>,
+    /// Path and query of the first page of each file for people.
+    pub(super) overviews: Vec<String>,
     /// The pages that changed last, for the feeds.
     pub(super) recent: Recent,
     /// Notes for the user.
@@ -109,6 +112,7 @@ struct Pass<'a> {
     sameness: Sameness,
     news: Vec<String>,
     articles: u64,
+    overviews: OverviewStarts,
     numbers: Numbers,
     left_out: LeftOutNotes,
     exceptions: Vec<(OmittedPart, UrlKey)>,
@@ -146,6 +150,7 @@ impl Census {
             sameness: Sameness::default(),
             news: Vec::new(),
             articles: 0,
+            overviews: OverviewStarts::new(request.config),
             numbers: Numbers::default(),
             left_out: LeftOutNotes::default(),
             exceptions: Vec::new(),
@@ -321,6 +326,7 @@ impl Pass<'_> {
                 let mut namespaces = Namespaces::default();
                 declare(&mut namespaces, entry)?;
                 news.clear();
+                let has_title = self.overviews.add(key);
                 if let Some(entry) = listed.news_entry() {
                     entry.write_line(news);
                 }
@@ -331,6 +337,7 @@ impl Pass<'_> {
                     lastmod: entry.lastmod.as_ref().map_or("", LastMod::as_str),
                     line,
                     news,
+                    title: listed.title.as_deref().filter(|_| has_title).unwrap_or(""),
                 })?;
                 Ok(None)
             }
@@ -439,6 +446,7 @@ impl Pass<'_> {
             bytes: plan.parts().iter().map(Part::bytes).sum(),
             namespaces: self.namespaces,
             news: self.news,
+            overviews: self.overviews.finish(),
             recent: self.recent,
             notes,
             plan,

@@ -18,9 +18,12 @@ use super::{
     census::Census,
     entries::{WrittenEntries, WrittenEntry},
     file::{self, BuiltFile, Checking, ContentSummary, FileContent, Hashing, pushed, write_failed},
-    files::{Feed, FileEntries, PlannedFile, PlannedSet, SectionsOf, UrlShare, ViewEntries},
+    files::{
+        Feed, FileEntries, Overview, PlannedFile, PlannedSet, SectionsOf, UrlShare, ViewEntries,
+    },
     folder::Folder,
     index::{self, Index},
+    overview::OverviewPages,
     place::Address,
     previous::Previous,
 };
@@ -220,6 +223,24 @@ impl Builder<'_> {
         written.map_err(|error| write_failed(&planned.address.name, error))
     }
 
+    fn write_overview<W: Write>(
+        &self,
+        planned: &PlannedFile,
+        overview: &Overview,
+        out: W,
+    ) -> Result<(W, FileSummary), PublishError> {
+        let mut pages = OverviewPages::default();
+        self.each_written(&overview.share, &mut |entry| {
+            pages.add(entry);
+            Ok(())
+        })?;
+        let site = self.request.site.written();
+        let written = overview
+            .form
+            .write(&pages, &site.origin.to_string(), &site.url(), out);
+        written.map_err(|error| write_failed(&planned.address.name, error.into()))
+    }
+
     /// Gives a feed the recent changes, newest first, as far as it has room for them.
     fn push_recent(
         &self,
@@ -279,6 +300,7 @@ impl Generated<'_> {
             }
             ViewEntries::Text(share) => builder.write_text(planned, share, out)?,
             ViewEntries::Feed(feed) => builder.write_feed(planned, *feed, out)?,
+            ViewEntries::Overview(overview) => builder.write_overview(planned, overview, out)?,
         };
         Ok((out.finish(), summary))
     }
@@ -289,7 +311,7 @@ impl FileContent for Generated<'_> {
         self.write_entries(out)
     }
 
-    fn expected(&self) -> Result<(Kind, Loc), PublishError> {
+    fn expected(&self) -> Result<Option<(Kind, Loc)>, PublishError> {
         let Address { name, url } = &self.planned.address;
         let mut location = index::location(name, url)?;
         let own = index::location(name, &self.builder.request.site.written().url())?;
@@ -303,7 +325,8 @@ impl FileContent for Generated<'_> {
             ViewEntries::Text(_) => Kind::Text,
             ViewEntries::Feed(Feed::Rss) => Kind::Rss,
             ViewEntries::Feed(Feed::Atom) => Kind::Atom,
+            ViewEntries::Overview(_) => return Ok(None),
         };
-        Ok((kind, location))
+        Ok(Some((kind, location)))
     }
 }

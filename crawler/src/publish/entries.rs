@@ -34,6 +34,8 @@ pub(super) struct WrittenEntry<'e> {
     pub(super) line: &'e [u8],
     /// Its line in a sitemap of news; empty: it is no news.
     pub(super) news: &'e [u8],
+    /// The title of the page, where a file for people needs it; else empty.
+    pub(super) title: &'e str,
 }
 
 /// Takes the entries of a set in the order of their keys.
@@ -69,8 +71,8 @@ struct Header {
     section: u32,
     /// The place among the sets of namespaces.
     namespaces: u32,
-    /// Bytes of key, date and lines.
-    texts: [u32; 4],
+    /// Bytes of key, date, lines and title.
+    texts: [u32; 5],
 }
 
 impl EntryWriter {
@@ -109,7 +111,7 @@ impl EntryWriter {
             places.namespaces.len() - 1
         });
         let (key, lastmod) = (entry.key.as_bytes(), entry.lastmod.as_bytes());
-        let texts = [key, lastmod, entry.line, entry.news];
+        let texts = [key, lastmod, entry.line, entry.news, entry.title.as_bytes()];
         let header = Header {
             section: entry.section.map_or(0, |section| number(section + 1)),
             namespaces: number(namespaces),
@@ -191,12 +193,13 @@ impl EntryPlaces {
         file: &mut impl Read,
         texts: &'e mut Vec<u8>,
     ) -> io::Result<WrittenEntry<'e>> {
-        let [key, lastmod, line, news] = header.texts.map(|length| length as usize);
-        texts.resize(key + lastmod + line + news, 0);
+        let [key, lastmod, line, news, title] = header.texts.map(|length| length as usize);
+        texts.resize(key + lastmod + line + news + title, 0);
         file.read_exact(texts)?;
         let (key, rest) = texts.split_at(key);
         let (lastmod, rest) = rest.split_at(lastmod);
-        let (line, news) = rest.split_at(line);
+        let (line, rest) = rest.split_at(line);
+        let (news, title) = rest.split_at(news);
         let text = |bytes| std::str::from_utf8(bytes).map_err(io::Error::other);
         Ok(WrittenEntry {
             key: text(key)?,
@@ -208,6 +211,7 @@ impl EntryPlaces {
             lastmod: text(lastmod)?,
             line,
             news,
+            title: text(title)?,
         })
     }
 
@@ -218,7 +222,7 @@ impl EntryPlaces {
 }
 
 impl Header {
-    const BYTES: u64 = 24;
+    const BYTES: u64 = 28;
 
     /// Bytes of the entry in the file.
     fn entry_bytes(&self) -> u64 {
@@ -233,7 +237,7 @@ impl Header {
     }
 
     fn read(file: &mut impl Read) -> io::Result<Self> {
-        let mut numbers = [0; 6];
+        let mut numbers = [0; 7];
         for number in &mut numbers {
             let mut bytes = [0; 4];
             file.read_exact(&mut bytes)?;
@@ -277,6 +281,7 @@ mod tests {
                 lastmod: if number % 2 == 0 { "" } else { "2026-05-06" },
                 line: &line[..number % line.len()],
                 news: &line[..number % 3],
+                title: &key(number),
             });
             pushed.unwrap();
         }
@@ -301,6 +306,7 @@ mod tests {
                     (&*key(number), number % line.len())
                 );
                 assert_eq!(entry.news.len(), number % 3);
+                assert_eq!(entry.title, key(number));
                 assert_eq!(entry.namespaces, &sets[number % 2]);
                 assert_eq!(entry.section, number.checked_sub(1_000));
                 assert_eq!(entry.lastmod.is_empty(), number % 2 == 0);

@@ -60,8 +60,8 @@ pub(super) trait FileContent {
     /// Writes it, before compression.
     fn write(&self, out: &mut dyn Write) -> Result<ContentSummary, PublishError>;
 
-    /// What its reader has to find: the kind of the file, and the URL that decides which URLs it may list.
-    fn expected(&self) -> Result<(Kind, Loc), PublishError>;
+    /// What its reader has to find: the kind of the file, and the URL that decides which URLs it may list; `None`: it has no reader.
+    fn expected(&self) -> Result<Option<(Kind, Loc)>, PublishError>;
 }
 
 /// Reads written files back on a thread of its own, while others are written.
@@ -145,13 +145,13 @@ pub(super) fn make(
         None => content.write(out).map(drop),
     })?;
     let temporary = Folder::finish_temporary(path, &file, changed_at)?;
-    let written = WrittenFile {
+    let written = content.expected()?.map(|expected| WrittenFile {
         name: name.to_owned(),
         path: temporary.path.clone(),
-        expected: content.expected()?,
+        expected,
         summary: weighed.1.clone(),
-    };
-    if checking.files.send(written).is_err() {
+    });
+    if written.is_some_and(|written| checking.files.send(written).is_err()) {
         // Nothing is read after a fault, which takes the place of this one.
         return Err(PublishError::Check {
             name: name.to_owned(),

@@ -5,6 +5,7 @@
 //! | XML | one urlset per part of the plan, e.g. `sitemap.blog.xml.gz` |
 //! | text | the same parts as URLs alone, e.g. `sitemap.blog.txt.gz` |
 //! | RSS, Atom | one feed of recent changes each: `sitemap-recent.rss`, `sitemap-recent.atom` |
+//! | HTML, llms | all pages with titles, for people: see `overview`; no index names them |
 //!
 //! The index names the XML parts, or the text parts when there is no XML: naming the same URLs twice
 //! would be of no use. It names the feeds too (sitemaps.org protocol, rule R40).
@@ -20,12 +21,16 @@ use sitemap_core::{
 use super::{
     PublishError, PublishRequest,
     census::Census,
+    overview::{LLMS, OverviewForm},
     place::{Address, Place},
 };
 use crate::config::{Format, IndexMode, PublishConfig};
 
 /// Begins the names of feeds.
 const FEED_STEM: &str = "sitemap-recent";
+
+/// The first page for visitors.
+const HTML: &str = "sitemap.html";
 
 /// The feeds with the ends of their names.
 const FEEDS: [(Format, &str, Feed); 2] = [
@@ -64,6 +69,8 @@ pub(super) enum ViewEntries {
     Text(UrlShare),
     /// Recent changes.
     Feed(Feed),
+    /// Listed URLs with titles, for people.
+    Overview(Overview),
 }
 
 /// The kind of [`FileEntries`], whatever the name of the file.
@@ -78,8 +85,17 @@ pub(super) enum FileKind {
     Text,
     /// Recent changes.
     Feed,
+    /// Listed URLs with titles, for people.
+    Overview,
     /// Other files.
     Index,
+}
+
+/// A file with pages for people.
+#[derive(Debug, Clone)]
+pub(super) struct Overview {
+    pub(super) share: UrlShare,
+    pub(super) form: OverviewForm,
 }
 
 /// The listed URLs of a file.
@@ -136,6 +152,7 @@ impl FileEntries {
             Self::OfView(ViewEntries::News(_)) => FileKind::News,
             Self::OfView(ViewEntries::Text(_)) => FileKind::Text,
             Self::OfView(ViewEntries::Feed(_)) => FileKind::Feed,
+            Self::OfView(ViewEntries::Overview(_)) => FileKind::Overview,
             Self::Index(_) => FileKind::Index,
         }
     }
@@ -203,6 +220,7 @@ impl PlannedSet {
                 .map(|form| only(&place, census, *form, main, &config.index_name))
                 .collect();
             files.extend(feeds);
+            files.extend(overviews(config, census, &place));
             return Ok(Self {
                 files,
                 indexes: Vec::new(),
@@ -229,6 +247,7 @@ impl PlannedSet {
         }
         files.extend(feeds);
         let members = index_members(request, census, &named, first_other..files.len())?;
+        files.extend(overviews(config, census, &place));
         let indexes = members
             .into_iter()
             .enumerate()
@@ -251,10 +270,15 @@ pub(super) fn certain_names(config: &PublishConfig) -> Vec<String> {
         .iter()
         .filter(|(format, _, _)| config.formats.contains(format));
     let feeds = feeds.map(|(_, suffix, _)| format!("{FEED_STEM}{suffix}"));
+    let overviews = [(Format::Html, HTML), (Format::Llms, LLMS)];
+    let overviews = overviews
+        .iter()
+        .filter(|(format, _)| config.formats.contains(format));
     has_index
         .then(|| config.index_name.clone())
         .into_iter()
         .chain(feeds)
+        .chain(overviews.map(|(_, name)| (*name).to_owned()))
         .collect()
 }
 
@@ -363,6 +387,45 @@ fn feeds(
             },
         })
         .collect()
+}
+
+/// The files for people that the settings ask for, in the root of the output: `sitemap.html`, `sitemap-2.html`, ..., and `llms.txt`.
+fn overviews(config: &PublishConfig, census: &Census, place: &Place) -> Vec<PlannedFile> {
+    let starts = &census.overviews;
+    let ends = starts.iter().skip(1).cloned().chain([end_of(census)]);
+    let shares = starts.iter().zip(ends);
+    let shares: Vec<UrlShare> = shares
+        .map(|(start, end)| UrlShare::of_all(start, end))
+        .collect();
+    let names: Vec<String> = (1..=shares.len())
+        .map(|number| match number {
+            1 => HTML.to_owned(),
+            number => format!("sitemap-{number}.html"),
+        })
+        .collect();
+    let planned = |name: &str, share: &UrlShare, form| PlannedFile {
+        address: place.in_root(name),
+        content: FileEntries::OfView(ViewEntries::Overview(Overview {
+            share: share.clone(),
+            form,
+        })),
+        role: Role::Part,
+    };
+    let mut files = Vec::new();
+    if config.formats.contains(&Format::Html) {
+        let all = names.iter().zip(&shares).enumerate();
+        files.extend(all.map(|(number, (name, share))| {
+            let names = names.clone();
+            planned(name, share, OverviewForm::Html { number, names })
+        }));
+    }
+    let has_llms = config.formats.contains(&Format::Llms);
+    let first = shares.first().filter(|_| has_llms);
+    files.extend(first.map(|share| {
+        let sitemap = place.in_root(&config.index_name).url;
+        planned(LLMS, share, OverviewForm::Llms { sitemap })
+    }));
+    files
 }
 
 /// The files that each index names: the parts as the plan divides them, news and feeds in the last index that has room.

@@ -60,9 +60,9 @@ impl FileContent for Index<'_> {
         self.write_entries(out)
     }
 
-    fn expected(&self) -> Result<(Kind, Loc), PublishError> {
+    fn expected(&self) -> Result<Option<(Kind, Loc)>, PublishError> {
         let Address { name, url } = self.address;
-        Ok((Kind::Index, location(name, url)?))
+        Ok(Some((Kind::Index, location(name, url)?)))
     }
 }
 

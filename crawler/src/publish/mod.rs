@@ -35,6 +35,7 @@ mod install;
 mod journal;
 mod manifest;
 mod output_lock;
+mod overview;
 mod pending;
 mod permissions;
 mod place;

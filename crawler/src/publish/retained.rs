@@ -11,6 +11,7 @@ use super::{
     folder::{hash_file, read_text},
     generations::restorable,
     manifest::Manifest,
+    overview::is_overview,
     previous::MAX_MANIFEST_BYTES,
 };
 use crate::store::{Store, StoreError};
@@ -82,9 +83,9 @@ pub fn retained_files(
             sets.len()
         )));
     };
-    // An index is not copied, and lists no page.
+    // An index is not copied, and lists no page; the files for people list those of the others.
     let files = set.manifest.files.iter().zip(set.kinds());
-    let files = files.filter(|(_, kind)| *kind != FileKind::Index);
+    let files = files.filter(|(_, kind)| ![FileKind::Index, FileKind::Overview].contains(kind));
     Ok(files
         .map(|(file, _)| RetainedFile {
             name: file.name.clone(),
@@ -102,7 +103,9 @@ pub fn published_files(folder: &Path) -> Option<Vec<RetainedFile>> {
 }
 
 fn files_of(manifest: &Manifest, folder: &Path) -> Vec<RetainedFile> {
-    let files = manifest.files.iter().map(|file| RetainedFile {
+    let files = manifest.files.iter();
+    let files = files.filter(|file| !is_overview(&file.name));
+    let files = files.map(|file| RetainedFile {
         name: file.name.clone(),
         path: folder.join(&file.name),
         sha256: file.file_sha256.clone(),

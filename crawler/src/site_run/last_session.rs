@@ -24,8 +24,18 @@ const MAX_RECENT: usize = 30;
 pub struct PastSession {
     /// Its end.
     pub ended: Timestamp,
-    /// Its outcome.
-    pub outcome: SessionOutcome,
+    /// Its outcome: the word, which another version of arpent may not know.
+    pub outcome: String,
+}
+
+impl PastSession {
+    /// Returns whether its set was as it should be.
+    pub fn is_good(&self) -> bool {
+        let known = SessionOutcome::ALL.into_iter();
+        known
+            .filter(|outcome| outcome.is_good())
+            .any(|outcome| outcome.as_str() == self.outcome)
+    }
 }
 
 /// The end of a session. Fields may be added; unknown fields are skipped.
@@ -108,7 +118,7 @@ impl SessionRecord {
         session.recent.drain(..surplus);
         session.recent.push(PastSession {
             ended: now,
-            outcome,
+            outcome: outcome.as_str().to_owned(),
         });
         session.ended = now;
         session.last_good = outcome.is_good().then_some(now);

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,9 @@ use crate::machine::json_file;
 
 /// Largest file that is read, in bytes: it has one line.
 const MAX_BYTES: u64 = 64 * 1024;
+
+/// An older file is that of a session that was killed: it is written every two seconds.
+const MAX_AGE: Duration = Duration::from_secs(15);
 
 /// The progress of a session, in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +34,15 @@ impl LiveSession {
 
     /// The progress of the session that uses `state`; `None`: it has not said anything yet.
     pub fn read(state: &Path) -> Option<Self> {
-        json_file::read(&Self::beside(state), MAX_BYTES).ok()?
+        let path = Self::beside(state);
+        let written = fs::metadata(&path).ok()?.modified().ok()?;
+        let is_old = written.elapsed().is_ok_and(|age| age > MAX_AGE);
+        json_file::read(&path, MAX_BYTES).ok()?.filter(|_| !is_old)
     }
 
-    /// Writes the progress for others. What cannot be written is not shown; the session goes on.
+    /// Writes the progress for others. What cannot be written is not shown; the session goes on. Blocks.
     pub fn write(&self, state: &Path) {
-        let json = serde_json::to_vec(self).unwrap_or_default();
-        if let Err(error) = fs::write(Self::beside(state), json) {
+        if let Err(error) = json_file::write(&Self::beside(state), self) {
             tracing::debug!(target: "session", "the progress was not written: {error}");
         }
     }

@@ -11,6 +11,7 @@ use super::{LastSession, LiveSession, PastSession, pauses::Pause};
 use crate::{
     human,
     notify::GoogleReport,
+    outcome::SessionOutcome,
     served::ServedReport,
     store::held_since,
     view::{Tone, View},
@@ -110,11 +111,16 @@ impl Default for Zone {
 
 impl Serialize for Zone {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.iana_name().unwrap_or("UTC"))
+        serializer.serialize_str(self.name())
     }
 }
 
 impl Zone {
+    /// The name, such as `Europe/Paris`.
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or("UTC")
+    }
+
     /// A minute, for people.
     fn minute(&self, time: Timestamp) -> String {
         if self.0 == TimeZone::UTC {
@@ -271,6 +277,11 @@ impl SiteStatus {
     /// When the last session ended.
     pub fn ended(&self) -> Option<Timestamp> {
         self.last.ended
+    }
+
+    /// Returns whether the last session published nothing because the guard objected.
+    pub fn is_refused(&self) -> bool {
+        self.last.exit_code == Some(SessionOutcome::Refused.exit_code())
     }
 
     /// What is served of the set, in a word or two; `None`: nobody looked.

@@ -326,6 +326,7 @@ fn content_type(name: &str) -> &'static str {
         Some("xml") => "application/xml",
         Some("gz") => "application/gzip",
         Some("rss") => "application/rss+xml",
+        Some("html") => "text/html; charset=utf-8",
         Some("atom") => "application/atom+xml",
         Some("json") => "application/json",
         _ => "text/plain; charset=utf-8",

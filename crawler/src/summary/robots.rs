@@ -81,8 +81,15 @@ impl RobotsFile {
     }
 }
 
+impl SitemapLine {
+    /// Returns whether engines do not accept the set without the line, and it was not seen.
+    pub(super) fn is_missing(&self) -> bool {
+        self.required && self.present != Some(true)
+    }
+}
+
 /// Adds the lines to a view.
-pub(super) fn add_to(all: &[SitemapLine], section: &mut Section) {
+pub(super) fn add_to<'l>(all: impl Iterator<Item = &'l SitemapLine>, section: &mut Section) {
     for robots in all {
         let url = &robots.url;
         let title = match (robots.present, robots.required) {

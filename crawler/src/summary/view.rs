@@ -74,7 +74,11 @@ impl Summary {
             self.add_files(section);
         }
         add_extensions(&self.set.extensions, section);
-        robots::add_to(&self.set.robots_txt, section);
+        // What the summary of the first publish had.
+        let is_unchanged = self.outcome == SessionOutcome::Unchanged;
+        let robots = self.set.robots_txt.iter();
+        let robots = robots.filter(|line| !is_unchanged || line.is_missing());
+        robots::add_to(robots, section);
         if let Some(served) = self.served() {
             section.line(served.line());
         }
@@ -90,6 +94,7 @@ impl Summary {
             .state
             .as_ref()
             .filter(|_| self.counts.known > 0 && self.outcome != SessionOutcome::DryRun)
+            .filter(|_| !is_unchanged)
         {
             section.line(format!("state in {}", state.display()));
             if !surroundings.is_build {

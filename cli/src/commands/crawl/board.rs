@@ -9,9 +9,10 @@ use std::{
 
 use crawler::{
     driver::{self, SessionSettings, SessionStage, SessionWatch, SiteSettings},
+    site::Site,
     site_run::{LiveSession, Progress},
 };
-use tokio::{sync::watch, time::Instant};
+use tokio::{sync::watch, task::spawn_blocking, time::Instant};
 
 use crate::{
     human,
@@ -73,6 +74,7 @@ impl driver::Board for Board {
             stage: newest_stage,
             label,
             settings: Arc::clone(&site.settings),
+            foreseen: site.foreseen(),
             began: Instant::now(),
             speed: Speed::default(),
             lines: Lines::default(),
@@ -178,6 +180,8 @@ struct SessionView {
     /// Name of the site, where there are several.
     label: Option<String>,
     settings: Arc<SessionSettings>,
+    /// The site, as long as nobody has asked for it.
+    foreseen: Site,
     began: Instant,
     speed: Speed,
     lines: Lines,
@@ -237,7 +241,6 @@ impl SessionView {
             return;
         }
         let progress = self.newest();
-        let Some(site) = &progress.site else { return };
         self.speed
             .note(self.began.elapsed(), progress.fetched, progress.queued);
         let view = self.view(&progress);
@@ -250,9 +253,11 @@ impl SessionView {
                 view.words()
             },
         };
+        let site = progress.site.as_ref().unwrap_or(&self.foreseen);
         let state = self.settings.state_of(site);
-        live.write(&state);
-        self.live = Some((state, Instant::now()));
+        self.live = Some((state.clone(), Instant::now()));
+        // The folder may be slow; the board is for all sessions.
+        spawn_blocking(move || live.write(&state));
     }
 
     /// Prints what is reported once: the site, and each notice.

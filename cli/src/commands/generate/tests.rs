@@ -172,6 +172,31 @@ fn resolved<'s>(schema: &'s Value, part: &'s Value) -> &'s Value {
     }
 }
 
+/// Each page for a command has a text for each of its options.
+#[test]
+fn every_option_of_a_man_page_has_a_text() {
+    fn check(command: &clap::Command, count: &mut usize) {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command.clone())
+            .render(&mut page)
+            .unwrap();
+        let page = String::from_utf8(page).unwrap();
+        let lines: Vec<&str> = page.lines().collect();
+        for (place, _) in lines.iter().enumerate().filter(|(_, line)| **line == ".TP") {
+            let text = lines.get(place + 2).copied().unwrap_or_default();
+            let is_text = !text.is_empty() && !text.starts_with(".TP") && !text.starts_with(".SH");
+            assert!(is_text, "{}: {:?}", command.get_name(), &lines[place..]);
+            *count += 1;
+        }
+        for command in command.get_subcommands() {
+            check(command, count);
+        }
+    }
+    let mut count = 0;
+    check(&described(), &mut count);
+    assert!(count > 300, "{count} options");
+}
+
 #[test]
 fn the_guide_describes_every_json_result() {
     let mut page = Page {

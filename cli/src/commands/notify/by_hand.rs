@@ -50,7 +50,7 @@ pub(in crate::commands) fn run(
     let notifies_engine = |site: &Arc<SiteSettings>| site.settings.config.notify.indexnow;
     if args.submit_all && !sites.iter().any(notifies_engine) {
         return Err(Misuse(
-            "--submit-all needs IndexNow; expected also --indexnow, or indexnow = true in the table [notify] of the settings file"
+            "--all needs IndexNow; expected also --indexnow, or indexnow = true in the table [notify] of the settings file"
                 .to_owned(),
         )
         .into());

@@ -196,6 +196,12 @@ pub(super) fn is_of_other_site(headers: &HeaderMap) -> bool {
     site.is_some_and(|site| site != "same-origin" && site != "none")
 }
 
+/// Returns whether somebody follows a link, or types the URL (Fetch Metadata).
+pub(super) fn is_navigation(headers: &HeaderMap) -> bool {
+    let mode = headers.get("sec-fetch-mode");
+    mode.is_some_and(|mode| mode == "navigate")
+}
+
 /// Returns whether a request names this machine by an IP address or as localhost: a page of another site that has its own name lead
 /// here (DNS rebinding) does not.
 pub(super) fn is_asked_by_address(headers: &HeaderMap) -> bool {

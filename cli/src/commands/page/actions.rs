@@ -22,125 +22,77 @@ const MAX_DONE: usize = 100;
 /// Characters of what a command printed that are shown.
 const MAX_OUTPUT: usize = 4_000;
 
-/// Something that can be done with a site.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SiteAction {
-    Crawl,
-    Stop,
-    Pause,
-    Resume,
-    PublishOnce,
-    RollBack,
-    CheckServed,
+/// An action: the word in its URL, the text of its button, its command with SITE for the URL, and what it will do.
+#[derive(Debug)]
+pub(super) struct SiteAction {
+    pub(super) kind: ActionKind,
+    pub(super) word: &'static str,
+    pub(super) title: &'static str,
+    command: &'static str,
+    pub(super) effect: &'static str,
+}
+
+macro_rules! actions {
+    ($($kind:ident $word:literal $title:literal $command:literal: $effect:literal;)*) => {
+        /// What can be done with a site.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(super) enum ActionKind { $($kind),* }
+
+        /// The actions in the order of their buttons.
+        pub(super) static ACTIONS: &[SiteAction] = &[$(SiteAction {
+            kind: ActionKind::$kind,
+            word: $word,
+            title: $title,
+            command: $command,
+            effect: $effect,
+        }),*];
+    };
+}
+
+actions! {
+    Crawl "crawl" "Crawl now" "crawl SITE": "The site is crawled now, under all limits of its settings, and its set is published unless the guard objects.";
+    Stop "stop" "Stop and keep" "pause SITE --until 2min": "The session of the daemon that is under way sends no further request and ends within a minute. Its progress stays: the next session goes on. The site is paused for two minutes.";
+    Pause "pause" "Pause" "pause SITE": "The site is not crawled and not published until that time. A session under way ends within a minute, and its progress stays.";
+    Resume "resume" "Resume" "resume SITE": "The site is crawled by its schedule again. A crawl that was due meanwhile begins.";
+    PublishOnce "publish" "Publish once" "publish SITE --force": "The set of the last crawl is published in spite of the guard, this once. The guard judges the next crawl as before.";
+    RollBack "rollback" "Roll back" "publish SITE --rollback": "The earlier set is restored byte for byte; the one that it replaces is not kept. The next crawl publishes again, unless the site is paused.";
+    CheckServed "check" "Check served" "check SITE --served": "The published set is read back from where it is served. Nothing is changed.";
 }
 
 impl SiteAction {
-    pub(super) const ALL: [Self; 7] = [
-        Self::Crawl,
-        Self::Stop,
-        Self::Pause,
-        Self::Resume,
-        Self::PublishOnce,
-        Self::RollBack,
-        Self::CheckServed,
-    ];
+    pub(super) fn of(word: &str) -> Option<&'static Self> {
+        ACTIONS.iter().find(|action| action.word == word)
+    }
 
-    /// The word in its URL.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Crawl => "crawl",
-            Self::Stop => "stop",
-            Self::Pause => "pause",
-            Self::Resume => "resume",
-            Self::PublishOnce => "publish",
-            Self::RollBack => "rollback",
-            Self::CheckServed => "check",
+    /// Returns whether it can be done with a site that is in this state. `has_daemon`: one runs with the states.
+    pub(super) fn is_possible(&self, site: &SiteStatus, has_daemon: bool) -> bool {
+        let is_running = site.running_since.is_some();
+        match self.kind {
+            // It would end a longer pause, and only a daemon obeys it.
+            ActionKind::Stop => has_daemon && is_running && site.paused.is_none(),
+            ActionKind::Pause => site.paused.is_none(),
+            ActionKind::Resume => site.paused.is_some(),
+            ActionKind::Crawl => !is_running,
+            ActionKind::PublishOnce => site.is_refused() && !is_running,
+            ActionKind::RollBack => site.has_ended() && !is_running,
+            ActionKind::CheckServed => site.has_ended(),
         }
     }
 
-    pub(super) fn of(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.word() == word)
-    }
-
-    /// The text of its button.
-    pub(super) fn title(self) -> &'static str {
-        match self {
-            Self::Crawl => "Crawl now",
-            Self::Stop => "Stop and keep",
-            Self::Pause => "Pause",
-            Self::Resume => "Resume",
-            Self::PublishOnce => "Publish once",
-            Self::RollBack => "Roll back",
-            Self::CheckServed => "Check served",
+    /// The arguments of the command for the site that begins at `start`. `value`: the time of a pause, or publishes since a set; empty:
+    /// none was given.
+    pub(super) fn arguments(&self, start: &str, value: &str) -> Vec<String> {
+        let words = self.command.split(' ');
+        let mut words: Vec<String> = words.map(|word| word.replace("SITE", start)).collect();
+        match self.kind {
+            ActionKind::Pause if !value.is_empty() => words.push(format!("--until={value}")),
+            ActionKind::RollBack if !value.is_empty() => {
+                words.pop();
+                words.push(format!("--rollback={value}"));
+            }
+            _ => {}
         }
-    }
-
-    /// What it will do.
-    pub(super) fn effect(self) -> &'static str {
-        match self {
-            Self::Crawl => {
-                "The site is crawled now, under all limits of its settings, and its set is published unless the guard objects."
-            }
-            Self::Stop => {
-                "The session of the daemon that is under way sends no further request and ends within a minute. Its progress stays: the next \
-                 session goes on. The site is paused for two minutes."
-            }
-            Self::Pause => {
-                "The site is not crawled and not published until that time. A session under way ends within a minute, and its progress stays."
-            }
-            Self::Resume => {
-                "The site is crawled by its schedule again. A crawl that was due meanwhile begins."
-            }
-            Self::PublishOnce => {
-                "The set of the last crawl is published in spite of the guard, this once. The guard judges the next crawl as before."
-            }
-            Self::RollBack => {
-                "The set before the last publish is restored. The next crawl publishes again, unless the site is paused."
-            }
-            Self::CheckServed => {
-                "The published set is read back from where it is served. Nothing is changed."
-            }
-        }
-    }
-
-    /// Returns whether it can be done with a site that is in this state.
-    pub(super) fn is_possible(self, site: &SiteStatus) -> bool {
-        match self {
-            // It would end a longer pause.
-            Self::Stop => site.running_since.is_some() && site.paused.is_none(),
-            Self::Resume => site.paused.is_some(),
-            _ => site.start.is_some(),
-        }
-    }
-
-    /// What its form asks for, and how that is typed.
-    pub(super) fn question(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Pause => Some((
-                "Until (a day such as 2099-01-31, or a time from now such as 12h; empty: until it is resumed)",
-                "--until",
-            )),
-            Self::RollBack => Some(("Which set (1: the one before this)", "--rollback")),
-            _ => None,
-        }
-    }
-
-    /// The arguments of the command for the site that begins at `start`. `value`: the answer to the question; empty: none.
-    pub(super) fn arguments(self, start: &str, value: &str) -> Vec<String> {
-        let answer = self.question().filter(|_| !value.is_empty());
-        let answer = answer.map(|(_, option)| format!("{option}={value}"));
-        let arguments: &[&str] = match self {
-            Self::Crawl => &["crawl", start],
-            Self::Stop => &["pause", start, "--until", "2min"],
-            Self::Pause => &["pause", start],
-            Self::Resume => &["resume", start],
-            Self::PublishOnce => &["publish", start, "--force"],
-            Self::RollBack if answer.is_some() => &["publish", start],
-            Self::RollBack => &["publish", start, "--rollback"],
-            Self::CheckServed => &["check", start, "--served"],
-        };
-        let arguments = arguments.iter().map(|&argument| argument.to_owned());
-        arguments.chain(answer).collect()
+        words
     }
 }
 
@@ -216,6 +168,13 @@ impl Actions {
         let mut running = lock(&self.running);
         while running.try_join_next().is_some() {}
         running.spawn(run);
+    }
+
+    /// Returns whether a command for a site runs.
+    pub(super) fn is_running(&self, name: &str) -> bool {
+        let all = lock(&self.done);
+        all.iter()
+            .any(|done| done.site == name && done.end.is_none())
     }
 
     /// Begins and ends of commands so far.

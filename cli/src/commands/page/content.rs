@@ -1,13 +1,14 @@
 //! What the pages have: the rows of `arpent status`, and the views of `arpent report` and `arpent why`.
 
-use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
+use std::{collections::BTreeSet, fmt::Write as _};
 
 use crawler::{
-    clock::Clock,
+    driver::find_state,
     human,
     publish::{RetainedSet, retained_sets},
+    site::Site,
     site_report::{ReportOutline, each_row},
-    site_run::{LiveSession, PastSession, SessionOutcome, SiteStatus, StatusReport},
+    site_run::{LiveSession, PastSession, SiteStatus, StatusReport},
     store::Store,
     url_key::UrlKey,
 };
@@ -15,14 +16,15 @@ use jiff::Timestamp;
 use maud::{Markup, PreEscaped, html};
 
 use super::{
-    actions::{Done, SiteAction},
+    Look,
+    access::Login,
+    actions::{ACTIONS, ActionKind, Done, SiteAction},
     layout::{Bar, page},
 };
 use crate::{
-    commands::{diff, names::covering, why},
+    commands::{diff, names::settings_of, why},
     failure::{self, Context as _, Failure},
     print::sections_of,
-    settings::CrawlSettings,
 };
 
 /// Sites that are shown; a filter finds the others.
@@ -73,7 +75,7 @@ pub(super) fn sites(report: &StatusReport, filter: (&str, &str), bar: &Bar) -> S
             p { button { "Show" } }
         }
         div data-live {
-            @if !report.has_daemon { p .quiet { "No daemon runs with these states." } }
+            @if !report.has_daemon { p .quiet { "No daemon runs: nothing crawls these sites by a schedule of the settings." } }
             div .scroll tabindex="0" role="region" aria-label="Sites" {
                 table {
                     thead { tr {
@@ -102,7 +104,7 @@ fn row(site: &SiteStatus, now: Timestamp) -> Markup {
             td { (strip(site.recent())) }
             td .number { (listed.unwrap_or_else(dash)) @if let Some(change) = site.change() { small { (change) } } }
             td { (good.unwrap_or_else(dash)) }
-            td { (served.unwrap_or("-")) }
+            td .bad[served == Some("no")] { (served.unwrap_or("-")) }
             td { (read.unwrap_or_else(dash)) }
             td { (next.unwrap_or_else(dash)) @if let Some(progress) = &site.progress { (bar_of(progress)) } }
         }
@@ -111,18 +113,16 @@ fn row(site: &SiteStatus, now: Timestamp) -> Markup {
 
 /// The last sessions, the newest at the right: a bar each, high when its set was good.
 fn strip(recent: &[PastSession]) -> Markup {
-    let is_bad =
-        |outcome: SessionOutcome| !outcome.is_good() && outcome != SessionOutcome::Interrupted;
-    let bad = recent.iter().filter(|session| is_bad(session.outcome));
+    let bad = recent.iter().filter(|session| !session.is_good());
     let count = human::count(recent.len() as u64, "session");
     let label = format!("{count}, {} not good", human::number(bad.count() as u64));
     html! {
         @if recent.is_empty() { "-" } @else {
             svg .strip role="img" aria-label=(label) width=(recent.len() * 5) height="20" {
                 @for (place, session) in recent.iter().enumerate() {
-                    @let height = if session.outcome.is_good() { 18 } else { 10 };
-                    rect .bad[is_bad(session.outcome)] x=(place * 5) y=(20 - height) width="4" height=(height) {
-                        title { (human::minute(session.ended)) " " (session.outcome.as_str()) }
+                    @let height = if session.is_good() { 18 } else { 10 };
+                    rect .bad[!session.is_good()] x=(place * 5) y=(20 - height) width="4" height=(height) {
+                        title { (human::minute(session.ended)) " " (session.outcome) }
                     }
                 }
             }
@@ -140,49 +140,53 @@ fn bar_of(progress: &LiveSession) -> Markup {
 }
 
 /// A site: its status, what can be done with it, and, unless only what is live is wanted, its report.
-pub(super) fn site(
-    settings: &CrawlSettings,
-    report: &StatusReport,
-    site: &SiteStatus,
-    done: &[Done],
-    is_live_alone: bool,
-    bar: &Bar,
-) -> String {
-    let mut own = report.clone();
-    own.sites = vec![site.clone()];
-    let can_act = bar.is_logged_in() && !settings.sites.is_empty();
+pub(super) fn site(look: &Look, is_live_alone: bool) -> String {
+    let (site, report) = (&look.site, &look.known.report);
+    let done = look.page.0.actions.of_site(&site.name);
+    let own = StatusReport {
+        now: report.now,
+        has_daemon: report.has_daemon,
+        sites: vec![site.clone()],
+        time_zone: report.time_zone.clone(),
+    };
+    let ended = done.iter().filter(|done| done.end.is_some()).count();
+    let (paused, running) = (site.paused.is_some(), site.running_since);
+    let version = format!("{ended} {paused} {:?} {running:?}", site.ended());
+    let is_possible = |action: &&SiteAction| action.is_possible(site, report.has_daemon);
+    let can_act = look.login.is_some() && !look.known.settings.sites.is_empty();
     let main = html! {
         h1 { (start_of(site)) }
         @if can_act {
             ul .actions aria-label="Actions" {
-                @for action in SiteAction::ALL.into_iter().filter(|action| action.is_possible(site)) {
-                    li { a href=(format!("{}/do/{}", place_of(site), action.word())) { (action.title()) } }
+                @for action in ACTIONS.iter().filter(is_possible) {
+                    li { a href=(format!("{}/do/{}", place_of(site), action.word)) { (action.title) } }
                 }
             }
         }
         (why_form(site, ""))
-        div data-live {
+        div data-live data-version=(version) {
             @if let Some(progress) = &site.progress { (bar_of(progress)) }
             (PreEscaped(sections_of(&own.view())))
-            @if !done.is_empty() { (commands(done)) }
+            @if !done.is_empty() { (commands(&done)) }
         }
         @if !is_live_alone {
-            @match stored(settings, site) {
+            @match stored(look) {
                 Ok((outline, sets)) => {
-                    (published(site, &sets, report.now, can_act))
+                    (published(site, &sets, report.now))
                     (PreEscaped(sections_of(&outline.view(start_of(site)))))
                 }
+                Err(_) if !site.has_ended() => {},
                 Err(error) => p .quiet { (error.in_full()) },
             }
         }
     };
-    page(start_of(site), bar, &main)
+    page(start_of(site), &look.bar(), &main)
 }
 
 fn why_form(site: &SiteStatus, url: &str) -> Markup {
     html! {
         form .filter action=(format!("{}/why", place_of(site))) role="search" {
-            p { label for="url" { "Why is this URL listed, or not?" } input #url type="url" name="url" required value=(url); }
+            p { label for="url" { "Why is this URL listed, or not?" } input #url name="url" required inputmode="url" placeholder="/page.html" value=(url); }
             p { button { "Why" } }
         }
     }
@@ -207,7 +211,7 @@ fn commands(done: &[Done]) -> Markup {
 }
 
 /// The published set, and those that can be restored.
-fn published(site: &SiteStatus, sets: &[RetainedSet], now: Timestamp, can_act: bool) -> Markup {
+fn published(site: &SiteStatus, sets: &[RetainedSet], now: Timestamp) -> Markup {
     html! {
         @if !sets.is_empty() {
             section #sets {
@@ -221,8 +225,7 @@ fn published(site: &SiteStatus, sets: &[RetainedSet], now: Timestamp, can_act: b
                                 td .number { (human::number(set.listed)) }
                                 td {
                                     @if back == 0 { "published now" } @else {
-                                        a href=(format!("{}/set/{back}", place_of(site))) { "Compare with the published set" }
-                                        @if can_act { " " a href=(format!("{}/do/rollback?value={back}", place_of(site))) { "Roll back to it" } }
+                                        a href=(format!("{}/set/{back}", place_of(site))) { "What a rollback to it changes" }
                                     }
                                 }
                             }
@@ -234,21 +237,21 @@ fn published(site: &SiteStatus, sets: &[RetainedSet], now: Timestamp, can_act: b
     }
 }
 
-/// What changed since the set of `back` publishes ago.
-pub(super) fn compare(
-    settings: &CrawlSettings,
-    site: &SiteStatus,
-    back: usize,
-    clock: &Arc<dyn Clock>,
-    bar: &Bar,
-) -> String {
+/// What a rollback to the set of `back` publishes ago changes.
+pub(super) fn compare(look: &Look, back: usize) -> String {
+    let site = &look.site;
+    let is_possible = SiteAction::of("rollback").is_some_and(|action| look.check(action).is_ok());
+    let can_act = look.login.is_some() && is_possible;
     let compared = key_of(site).and_then(|start| {
-        let (settings, _) = covering(settings, &start)?;
-        diff::with_published(settings, start.as_str(), back, clock)
+        let settings = settings_of(&look.known.settings, &start);
+        diff::with_earlier(settings, start.as_str(), back, &look.page.0.clock)
     });
     let main = html! {
         p { a href=(place_of(site)) { (start_of(site)) } }
-        h1 { "The published set (B) and the one of " (human::count(back as u64, "publish")) " ago (A)" }
+        h1 { "What a rollback changes" }
+        @if can_act {
+            ul .actions { li { a href=(format!("{}/do/rollback?value={back}", place_of(site))) { "Roll back" } } }
+        }
         @match &compared {
             Ok(compared) => {
                 @let view = compared.view();
@@ -258,7 +261,7 @@ pub(super) fn compare(
             Err(error) => p .bad { (error.in_full()) },
         }
     };
-    page("Two sets", bar, &main)
+    page("What a rollback changes", &look.bar(), &main)
 }
 
 fn key_of(site: &SiteStatus) -> failure::Result<UrlKey> {
@@ -266,13 +269,25 @@ fn key_of(site: &SiteStatus) -> failure::Result<UrlKey> {
     Ok(start.map_err(|error| failure::Misuse(format!("{}: {error}", site.name)))?)
 }
 
-/// What the state of a site has for its page.
-fn stored(
-    settings: &CrawlSettings,
-    site: &SiteStatus,
-) -> failure::Result<(ReportOutline, Vec<RetainedSet>)> {
-    let (_, (site, path)) = covering(settings, &key_of(site)?)?;
+/// The site that is looked at, and its state.
+fn state_of(look: &Look) -> failure::Result<(Site, Store)> {
+    let start = key_of(&look.site)?;
+    let (site, path) = find_state(settings_of(&look.known.settings, &start), &start)?;
     let store = Store::open_to_read(&path)?.context("the state is gone")?;
+    Ok((site, store))
+}
+
+/// The sets of a site.
+///
+/// # Errors
+/// There is no state, or it cannot be read.
+pub(super) fn sets_of(look: &Look) -> failure::Result<Vec<RetainedSet>> {
+    Ok(retained_sets(&state_of(look)?.1)?)
+}
+
+/// What the state of a site has for its page.
+fn stored(look: &Look) -> failure::Result<(ReportOutline, Vec<RetainedSet>)> {
+    let (site, store) = state_of(look)?;
     let sets = retained_sets(&store)?;
     let mut outline = ReportOutline::default();
     each_row(&store, &site, &mut |row| {
@@ -283,50 +298,74 @@ fn stored(
     Ok((outline, sets))
 }
 
-/// Why a URL is listed, or not.
-pub(super) fn why(
-    settings: &CrawlSettings,
-    site: &SiteStatus,
-    url: &str,
-    clock: &Arc<dyn Clock>,
-    bar: &Bar,
-) -> String {
-    let explained = why::view_of(settings, url, clock);
+/// Why a URL is listed, or not. `typed` may be a path of the site.
+pub(super) fn why(look: &Look, typed: &str) -> String {
+    let site = &look.site;
+    let url = match key_of(site) {
+        Ok(start) if typed.starts_with('/') => format!("{}{typed}", start.origin()),
+        _ => typed.to_owned(),
+    };
+    let explained = why::view_of(
+        &look.known.settings,
+        &url,
+        start_of(site),
+        &look.page.0.clock,
+    );
     let main = html! {
         p { a href=(place_of(site)) { (start_of(site)) } }
-        h1 { (explained.as_ref().map_or(url, |view| &*view.title)) }
-        (why_form(site, url))
+        h1 { (explained.as_ref().map_or(&*url, |view| &*view.title)) }
+        (why_form(site, &url))
         @match &explained {
             Ok(view) => (PreEscaped(sections_of(view))),
             Err(error) => p .bad { (error.in_full()) },
         }
     };
-    page(url, bar, &main)
+    page(&url, &look.bar(), &main)
 }
 
-/// What an action will do, and the form that starts it.
-pub(super) fn confirm(
-    site: &SiteStatus,
-    action: SiteAction,
-    value: &str,
-    token: &str,
-    bar: &Bar,
-) -> String {
-    let line = action.arguments(start_of(site), value).join(" ");
+/// What an action will do, and the form that starts it. `problem`: why the form was not taken before; empty: it is new.
+pub(super) fn confirm(look: &Look, action: &SiteAction, value: &str, problem: &str) -> String {
+    let site = &look.site;
+    let line = action.arguments(start_of(site), "").join(" ");
+    let token = |login: &Login| login.form_token(action.word, &site.name);
+    let is_rollback = action.kind == ActionKind::RollBack;
+    let sets = sets_of(look).ok().filter(|_| is_rollback);
+    let sets = sets.unwrap_or_default();
+    let earlier = sets.iter().enumerate().skip(1);
     let main = html! {
         p { a href=(place_of(site)) { (start_of(site)) } }
-        h1 { (action.title()) }
-        p { (action.effect()) }
+        h1 { (action.title) }
+        @if !problem.is_empty() { p .bad role="alert" { (problem) } }
+        p { (action.effect) }
+        @if action.kind == ActionKind::PublishOnce { @for line in site.lines(look.known.report.now, true) { p { (line) } } }
         p .quiet { "The command: " code { "arpent " (line) } }
         form method="post" .filter {
-            input type="hidden" name="token" value=(token);
-            @if let Some((question, _)) = action.question() {
-                p { label for="value" { (question) } input #value name="value" value=(value); }
+            input type="hidden" name="token" value=(look.login.as_ref().map(token).unwrap_or_default());
+            @if action.kind == ActionKind::Pause {
+                p {
+                    label for="value" { "Until" }
+                    input #value name="value" value=(value) aria-describedby="hint";
+                }
             }
-            p { button { (action.title()) } }
+            @if let Some(published) = sets.first() {
+                input type="hidden" name="seen" value=(published.published);
+                fieldset {
+                    legend { "Set, instead of that with " (human::count(published.listed, "URL")) }
+                    @for (back, set) in earlier {
+                        label {
+                            input type="radio" name="value" value=(back) checked[value == back.to_string() || value.is_empty() && back == 1];
+                            " " (human::minute(set.published)) ", " (human::count(set.listed, "URL"))
+                        }
+                    }
+                }
+            }
+            p { button { (action.title) } " " a href=(place_of(site)) { "Cancel" } }
+            @if action.kind == ActionKind::Pause {
+                small #hint .quiet { "A day such as 2099-01-31, a time such as 2099-01-31T08:00 (" (site.time_zone.name()) "), or a time from now such as 12h or 3d. Empty: until it is resumed." }
+            }
         }
     };
-    page(action.title(), bar, &main)
+    page(action.title, &look.bar(), &main)
 }
 
 /// The form with the token.
@@ -343,7 +382,7 @@ pub(super) fn login(has_token: bool, problem: &str) -> String {
             p { "The page is read only: the settings have no page_token_file." }
         }
     };
-    page("Log in", &Bar::ReadOnly, &main)
+    page("Log in", &Bar::Plain, &main)
 }
 
 /// The ends of the last sessions as an Atom feed (RFC 4287).

@@ -1,19 +1,25 @@
 //! The page of a fleet: what its catalogue has.
 
 use arpent_fleet::catalogue::{Catalogue, FleetReport, SiteRow};
+use axum::{
+    Extension,
+    extract::{Query, State},
+    http::header,
+    response::{Html, IntoResponse as _, Response},
+};
 use jiff::Timestamp;
 use maud::{PreEscaped, html};
 
-use super::layout::{Bar, page};
+use super::{
+    Answer, Filter, MaybeLogin, Page, Refusal,
+    access::bar_of,
+    layout::{Bar, page},
+};
 use crate::{
-    commands::{
-        catalogue::{open, url_of},
-        status::fleet_report,
-    },
+    commands::{catalogue::open, crawl::read_settings_file, status::fleet_report},
     failure,
-    output::Output,
     print::sections_of,
-    settings::{CrawlSettings, Environment, Typed},
+    settings::{Environment, Typed, fleet_places},
 };
 
 /// Sites on one page.
@@ -26,19 +32,17 @@ impl FleetPage {
     /// Connects to the catalogue of the settings; `None`: they have none.
     ///
     /// # Errors
-    /// The catalogue cannot be reached, or has other tables.
+    /// The settings make no sense; the catalogue cannot be reached, or has other tables.
     pub(super) async fn begin(
-        settings: &CrawlSettings,
         typed: &Typed,
         environment: &Environment,
-        output: &Output,
     ) -> failure::Result<Option<Self>> {
-        if settings.shared.fleet.catalogue.is_none() {
-            return Ok(None);
+        // The settings of a page have no secrets, and this is one.
+        let places = fleet_places(typed.clone(), environment, read_settings_file)?;
+        match places.catalogue {
+            Some(url) => Ok(Some(Self(open(&url).await?))),
+            None => Ok(None),
         }
-        // Settings for reading have no secrets.
-        let url = url_of(typed.clone(), environment, output)?;
-        Ok(Some(Self(open(&url).await?)))
     }
 
     async fn report(&self) -> failure::Result<FleetReport> {
@@ -46,15 +50,7 @@ impl FleetPage {
     }
 
     /// The counts, the workers, what needs somebody, and the sites after the name `after`.
-    ///
-    /// # Errors
-    /// The database fails.
-    pub(super) async fn page(
-        &self,
-        after: &str,
-        now: Timestamp,
-        bar: &Bar,
-    ) -> failure::Result<String> {
+    async fn page(&self, after: &str, now: Timestamp, bar: &Bar) -> failure::Result<String> {
         let report = self.report().await?;
         let view = report.view(now);
         let sites = self.0.list(after, MAX_SITES, None).await?;
@@ -79,12 +75,24 @@ impl FleetPage {
         };
         Ok(page("Fleet", bar, &main))
     }
+}
 
-    /// The same as JSON, without the sites.
-    ///
-    /// # Errors
-    /// The database fails.
-    pub(super) async fn document(&self, now: Timestamp) -> failure::Result<String> {
-        Ok(self.report().await?.document(now).to_string())
-    }
+/// The page with all of it.
+pub(super) async fn sites(
+    State(page): State<Page>,
+    Extension(login): MaybeLogin,
+    Query(filter): Query<Filter>,
+) -> Answer {
+    let fleet = page.0.fleet.as_ref().ok_or(Refusal::NotFound)?;
+    let bar = bar_of(login.as_ref());
+    let html = fleet.page(&filter.name, page.0.clock.now(), &bar).await?;
+    Ok(Html(html))
+}
+
+/// The same as JSON, without the sites.
+pub(super) async fn status_json(State(page): State<Page>) -> Answer<Response> {
+    let fleet = page.0.fleet.as_ref().ok_or(Refusal::NotFound)?;
+    let report = fleet.report().await?;
+    let text = report.document(page.0.clock.now()).to_string();
+    Ok(([(header::CONTENT_TYPE, "application/json")], text).into_response())
 }

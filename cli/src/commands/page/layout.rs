@@ -23,16 +23,12 @@ pub(super) const HEADERS: [(HeaderName, &str); 5] = [
 
 /// What the head of the page offers.
 pub(super) enum Bar {
+    /// Nothing is known of who asks.
+    Plain,
     /// There is no token: nobody logs in.
     ReadOnly,
     /// Somebody has logged in; the token of the form that logs out.
     LoggedIn { token: String },
-}
-
-impl Bar {
-    pub(super) fn is_logged_in(&self) -> bool {
-        matches!(self, Self::LoggedIn { .. })
-    }
 }
 
 /// A page.
@@ -58,6 +54,7 @@ pub(super) fn page(title: &str, bar: &Bar, main: &Markup) -> String {
                         a href="/status.json" { "JSON" }
                     }
                     @match bar {
+                        Bar::Plain => {},
                         Bar::ReadOnly => p .quiet { "Read only" },
                         Bar::LoggedIn { token } => form method="post" action="/logout" {
                             input type="hidden" name="token" value=(token);
@@ -80,5 +77,5 @@ pub(super) fn refusal(status: StatusCode, text: &str) -> String {
         p { (text) }
         p { a href="/" { "All sites" } }
     };
-    page(reason, &Bar::ReadOnly, &main)
+    page(reason, &Bar::Plain, &main)
 }
