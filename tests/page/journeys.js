@@ -128,11 +128,21 @@ async function look(page, url) {
     console.log(`axe-core: nothing found on ${places.length} pages, ${WIDTHS.length} widths, light and dark`);
 }
 
+/** The addresses on loopback are shown as names. */
 async function pictures(page, url) {
+    const urls = [...Object.values(scene.modes).flat(), scene.slow, scene.down];
+    const hosts = ['www.example.com', 'shop.example.com', 'docs.example.com', 'blog.example.com', 'wiki.example.com', 'old.example.com'];
+    const names = urls.map((url, at) => [url.slice(0, -1), `https://${hosts[at]}`]);
+    names.push(['%22%3E%3Cscript%3Ealert(3)', 'a-page-that-is-gone']);
     const take = async (name, place, width, height, scheme) => {
         await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: scheme }]);
-        await page.setViewport({ width, height, deviceScaleFactor: 1 });
+        await page.setViewport({ width, height });
         await page.goto(scene.address + place);
+        await page.evaluate(names => {
+            const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            for (let text = texts.nextNode(); text; text = texts.nextNode())
+                for (const [url, name] of names) text.data = text.data.replaceAll(url, name);
+        }, names);
         await page.screenshot({ path: `${scene.pictures}/${name}.png` });
     };
     await take('page-sites', '/', 1200, 620, 'light');
