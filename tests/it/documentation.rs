@@ -29,9 +29,10 @@ const MAX_README_LINES: usize = 150;
 const MAX_CHANGELOG_LINES: usize = 50;
 
 /// Pages of the guide that are made from the code, whose texts are those of the code.
-const GENERATED: [&str; 5] = [
+const GENERATED: [&str; 6] = [
     "exit-codes.md",
     "json.md",
+    "json-results.md",
     "reasons.md",
     "settings.md",
     "state-schema.md",

@@ -1,6 +1,9 @@
 //! The page of the guide on the results as JSON, made from their schemas.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use clap::ValueEnum as _;
 use serde_json::Value;
@@ -39,6 +42,12 @@ the `version` changes.
 
 An optional key is absent where it does not apply. [Reasons](reasons.md) lists the codes of reasons, and [Guard](guard.md) describes
 the objections of the guard.
+";
+
+const OTHERS_HEAD: &str = "\
+# JSON results of the other commands
+
+[JSON results](json.md) has what holds for all of them, and the results of `crawl`, `build` and `publish`.
 ";
 
 /// The page while it is written.
@@ -207,6 +216,37 @@ fn the_guide_describes_every_json_result() {
         let schema: Value = serde_json::from_str(schema_of(*result)).unwrap();
         page.add("##", &schema, &schema);
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/guide/json.md");
-    crawler::testing::assert_guide(path, &page.text);
+    let (summaries, others) = page.text.split_once("\n## Check\n").unwrap();
+    let pages = [
+        ("json.md", summaries.to_owned()),
+        (
+            "json-results.md",
+            format!("{OTHERS_HEAD}\n## Check\n{others}"),
+        ),
+    ];
+    for ((name, text), (other, _)) in pages.iter().zip(pages.iter().rev()) {
+        let path = format!("{}/guide/{name}", env!("CARGO_MANIFEST_DIR"));
+        crawler::testing::assert_guide(&path, &linked_to(text, other));
+    }
+}
+
+/// The text of a page, whose links to sections of the other page name that page.
+fn linked_to(text: &str, other: &str) -> String {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    let own: BTreeSet<String> = headings
+        .map(|line| {
+            line.trim_start_matches('#')
+                .trim()
+                .to_lowercase()
+                .replace(' ', "-")
+        })
+        .collect();
+    let mut parts = text.split("](#");
+    let mut linked = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let anchor = part.split(')').next().unwrap_or_default();
+        let page = if own.contains(anchor) { "" } else { other };
+        write!(linked, "]({page}#{part}").unwrap();
+    }
+    linked
 }
