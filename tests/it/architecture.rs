@@ -865,7 +865,7 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 44] = [
     ("cli", 13_700),
-    ("cli/commands", 7_000),
+    ("cli/commands", 7_050),
     ("cli/settings", 4_100),
     ("cli/args", 1_100),
     ("crawler", 59_150),
@@ -884,7 +884,7 @@ const CEILINGS: [(&str, usize); 44] = [
     ("crawler/fleet/session", 550),
     ("crawler/render", 950),
     ("crawler/html", 1_450),
-    ("crawler/site_run", 1_950),
+    ("crawler/site_run", 2_000),
     ("crawler/url_key", 1_300),
     ("crawler/repeats", 1_250),
     ("crawler/verdict", 1_200),

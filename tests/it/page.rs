@@ -339,11 +339,15 @@ fn earlier_sets_are_compared_and_restored() {
     });
     let (bench, name, settings) = crawled(&site);
     grown.store(true, Ordering::Relaxed);
-    bench.crawl(&site.url("/"), &[]).expect_code(0);
+    bench
+        .crawl(&site.url("/"), &["--exclude", "/nothing/*"])
+        .expect_code(0);
     let page = Shown::start(&bench, &format!("urls = [{:?}]\n{settings}", site.url("/")));
     let cookie = page.log_in();
     let report = page.get(&format!("/site/{name}"), &cookie).body;
     assert!(report.contains(&format!("/site/{name}/set/1")), "{report}");
+    assert!(report.contains("Notes of the last session"), "{report}");
+    assert!(report.contains("/nothing/*"), "{report}");
     let compared = page.get(&format!("/site/{name}/set/1"), &cookie).body;
     assert!(
         compared.contains(&format!("- {}", site.url("/2"))),

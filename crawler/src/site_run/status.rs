@@ -82,6 +82,9 @@ pub struct LastEnd {
     #[serde(skip)]
     changes: Option<[u64; 2]>,
     last_good: Option<Timestamp>,
+    /// The notes of the last session.
+    #[serde(skip)]
+    notes: Vec<String>,
     /// The ends of the last sessions, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recent: Vec<PastSession>,
@@ -248,6 +251,7 @@ impl SiteStatus {
             listed: last.listed,
             changes: changes_of(&last.summary),
             last_good: last.last_good,
+            notes: notes_of(&last.summary),
             recent: last.recent,
             state: last.state,
             output: last.output,
@@ -301,6 +305,11 @@ impl SiteStatus {
     /// The ends of the last sessions, the oldest first.
     pub fn recent(&self) -> &[PastSession] {
         &self.last.recent
+    }
+
+    /// What the last session noted: rules that matched nothing, parts that were cut, what looked odd.
+    pub fn notes(&self) -> &[String] {
+        &self.last.notes
     }
 
     /// When Google read the index of the set that it read longest ago; `None`: nobody knows, `Some(None)`: it has not read one.
@@ -398,6 +407,15 @@ impl SiteStatus {
             next,
         ]
     }
+}
+
+/// The texts of the notes in the summary of a session.
+fn notes_of(summary: &Value) -> Vec<String> {
+    let notes = summary.get("notes").and_then(Value::as_array);
+    let texts = notes.into_iter().flatten();
+    texts
+        .filter_map(|note| Some(note.get("text")?.as_str()?.to_owned()))
+        .collect()
 }
 
 /// URLs that came to the set and left it, by the summary of a session.

@@ -167,6 +167,9 @@ pub(super) fn site(look: &Look, is_live_alone: bool) -> String {
         div data-live data-version=(version) {
             @if let Some(progress) = &site.progress { (bar_of(progress)) }
             (PreEscaped(sections_of(&own.view())))
+            @if !site.notes().is_empty() {
+                section #notes { h2 { "Notes of the last session" } ul { @for note in site.notes() { li { (note) } } } }
+            }
             @if !done.is_empty() { (commands(&done)) }
         }
         @if !is_live_alone {
