@@ -26,8 +26,17 @@ const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
 /// A page that is running.
 struct Shown {
-    running: Running,
+    /// `None`: its end was awaited.
+    running: Option<Running>,
     address: String,
+}
+
+impl Drop for Shown {
+    fn drop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.kill();
+        }
+    }
 }
 
 /// An answer.
@@ -67,7 +76,17 @@ impl Shown {
         let mut running = Running::of(command);
         let line = running.line_after("page: http://");
         let address = line.trim_end_matches('/').to_owned();
-        Self { running, address }
+        Self {
+            running: Some(running),
+            address,
+        }
+    }
+
+    /// Ends it by a signal.
+    fn end(mut self) {
+        let running = self.running.take().expect("it runs");
+        running.signal("TERM");
+        running.wait().expect_code(143);
     }
 
     /// Sends a request with further header lines and a body.
@@ -221,8 +240,7 @@ fn sites_reports_and_reasons_are_shown() {
     ] {
         assert_eq!(page.get(missing, "").status, 404, "{missing}");
     }
-    page.running.signal("TERM");
-    page.running.wait().expect_code(143);
+    page.end();
 }
 
 #[test]
@@ -456,6 +474,5 @@ fn a_daemon_has_the_page_too() {
         sites.contains(&site.url("/")) && !sites.contains("No daemon"),
         "{sites}"
     );
-    page.running.signal("TERM");
-    page.running.wait().expect_code(143);
+    page.end();
 }
