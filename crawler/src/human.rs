@@ -1,9 +1,25 @@
-//! Quantities as people read them: `1,234`, `12.3 MiB`, `3 h 20 min`. Pure; the way back is in the
+//! Quantities as people read them: `1,234`, `12.3 MiB`, `3 h 20 min`; and text of a site within a page. Pure; the way back is in the
 //! settings' units.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
+
+/// A text as HTML, also within quotes.
+pub fn html(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            other => html.push(other),
+        }
+    }
+    html
+}
 
 /// A whole number with a comma between groups of three digits.
 pub fn number(number: u64) -> String {

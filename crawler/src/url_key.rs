@@ -13,6 +13,12 @@ pub(crate) mod percent;
 mod resolver;
 mod spellings;
 mod stand_in;
+/// The first-level directory of a path without a query; `/` for one in the root.
+pub(crate) fn first_directory(path: &str) -> &str {
+    let end = path.match_indices('/').nth(1);
+    end.and_then(|(slash, _)| path.get(..=slash)).unwrap_or("/")
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -189,6 +195,11 @@ impl UrlKey {
     pub fn path(&self) -> &str {
         let whole = self.path_and_query();
         whole.split_once('?').map_or(whole, |(path, _)| path)
+    }
+
+    /// The path of its first-level directory; that of a URL in the root is `/`.
+    pub fn first_directory(&self) -> &str {
+        first_directory(self.path())
     }
 
     /// Scheme, host and port.

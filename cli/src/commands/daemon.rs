@@ -156,17 +156,9 @@ pub(super) fn run(
         let parts = LoopParts::begin(&settings, &clock, environment, output).await?;
         #[cfg(feature = "page")]
         let _page = match settings.shared.page.address {
-            Some(address) => Some(
-                page::begin(
-                    &settings,
-                    address,
-                    &typed_for_page,
-                    environment,
-                    output,
-                    false,
-                )
-                .await?,
-            ),
+            Some(address) => {
+                Some(page::begin(&settings, address, &typed_for_page, environment, output).await?)
+            }
             None => None,
         };
         #[cfg(feature = "metrics")]

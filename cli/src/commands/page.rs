@@ -155,12 +155,12 @@ pub(super) fn run(
     runtime::run(runtime::Threads::OfCores, async {
         let mut signals = Signals::listen().context("failed to listen to signals")?;
         let address = settings.shared.page.address.unwrap_or(DEFAULT_ADDRESS);
-        let _page = begin(&settings, address, &typed, environment, output, true).await?;
+        let _page = begin(&settings, address, &typed, environment, output).await?;
         Ok(signals.next().await.into())
     })
 }
 
-/// Answers requests at `address` until the result is dropped. `may_be_of_fleet`: a catalogue of the settings takes the place of their sites.
+/// Answers requests at `address` until the result is dropped. A catalogue of the settings takes the place of their sites.
 ///
 /// # Errors
 /// The address cannot be used, or the token cannot be read.
@@ -170,16 +170,9 @@ pub(super) async fn begin(
     typed: &Typed,
     environment: &Environment,
     output: &Output,
-    may_be_of_fleet: bool,
 ) -> failure::Result<JoinSet<()>> {
     #[cfg(feature = "catalogue")]
-    let fleet = if may_be_of_fleet {
-        fleet::FleetPage::begin(typed, environment).await?
-    } else {
-        None
-    };
-    #[cfg(not(feature = "catalogue"))]
-    let _ = may_be_of_fleet;
+    let fleet = fleet::FleetPage::begin(typed, environment).await?;
     let access = Access::new(settings.shared.page.token_file.as_deref(), address)?;
     let listener = http::listen(address, "the page", "--page ADDR").await?;
     let address = listener.local_addr()?;
@@ -199,7 +192,9 @@ pub(super) async fn begin(
         known: Mutex::default(),
     }));
     let mut tasks = JoinSet::new();
-    tasks.spawn(http::serve(listener, router(page)));
+    tasks.spawn(http::serve(listener, router(page.clone())));
+    // Whoever looks first does not wait for settings and states. What fails is reported to them.
+    tasks.spawn(async move { drop(page.known().await) });
     Ok(tasks)
 }
 

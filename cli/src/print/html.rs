@@ -14,25 +14,9 @@ pub(crate) fn sections_of(view: &View) -> String {
     sections.map(section_of).collect()
 }
 
-/// A text as HTML, also within quotes.
-fn escaped(text: &str) -> String {
-    let mut html = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => html.push_str("&amp;"),
-            '<' => html.push_str("&lt;"),
-            '>' => html.push_str("&gt;"),
-            '"' => html.push_str("&quot;"),
-            '\'' => html.push_str("&#39;"),
-            other => html.push(other),
-        }
-    }
-    html
-}
-
 /// A text, as a link where it is a URL of the web.
 fn linked(text: &str) -> String {
-    let html = escaped(text);
+    let html = human::html(text);
     let is_url = text.starts_with("https://") || text.starts_with("http://");
     if is_url && !text.contains(' ') {
         format!("<a href=\"{html}\" rel=\"noreferrer noopener\">{html}</a>")
@@ -44,7 +28,7 @@ fn linked(text: &str) -> String {
 fn section_of(section: &Section) -> String {
     let mut parts = vec![format!("<section id=\"{}\">", section.name)];
     if !section.title.is_empty() {
-        parts.push(format!("<h2>{}</h2>\n", escaped(&section.title)));
+        parts.push(format!("<h2>{}</h2>\n", human::html(&section.title)));
     }
     parts.push(chart_of(&section.curves));
     let of_one_kind = |one: &Row, other: &Row| one.cells.len() == other.cells.len();
@@ -91,7 +75,7 @@ fn facts_of(rows: &[Row]) -> String {
 
 fn table_of(section: &Section, rows: &[Row]) -> String {
     let heads = section.heads.iter();
-    let heads = heads.map(|head| format!("<th scope=\"col\">{}</th>", escaped(head)));
+    let heads = heads.map(|head| format!("<th scope=\"col\">{}</th>", human::html(head)));
     let most = rows
         .iter()
         .filter_map(first_number)
@@ -131,7 +115,7 @@ fn table_of(section: &Section, rows: &[Row]) -> String {
     format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>{heads}</tr></thead><tbody>\n\
          {rows}</tbody></table></div>\n",
-        escaped(&section.title),
+        human::html(&section.title),
     )
 }
 
@@ -180,7 +164,7 @@ mod tests {
     #[test]
     fn text_of_a_site_stays_text() {
         let expected = "&lt;a b=&#39;c&quot;&amp;&#39;&gt;";
-        assert_eq!(escaped("<a b='c\"&'>"), expected);
+        assert_eq!(human::html("<a b='c\"&'>"), expected);
         assert_eq!(linked("javascript:alert(1)"), "javascript:alert(1)");
         let link = linked("https://h.example/\"><x");
         assert!(link.starts_with("<a href=\"https://h.example/&quot;&gt;&lt;x\""));

@@ -40,10 +40,7 @@ const HOST: &str = "*";
 
 /// The path of the first-level directory of `key`, if it is in one.
 pub(super) fn first_directory(key: &UrlKey) -> Option<&str> {
-    let path = key.path();
-    let below = path.strip_prefix('/')?;
-    let (segment, _) = below.split_once('/')?;
-    Some(path.split_at(segment.len() + 2).0)
+    Some(key.first_directory()).filter(|directory| *directory != "/")
 }
 
 /// How often the dates of each source were wrong.

@@ -19,7 +19,7 @@ use super::{
     guard::{GuardCounts, Signs},
     journal::{Journal, change_of, set_change_of},
     manifest::Manifest,
-    overview::OverviewStarts,
+    overview::{self, MAX_ENTRIES},
     recent::Recent,
     remarks::Remarks,
     sections::Sections,
@@ -99,6 +99,31 @@ struct TrialNote {
     was_published: bool,
 }
 
+/// Where files begin that have a fixed number of entries, while the entries come in their order.
+struct Starts {
+    every: u64,
+    entries: u64,
+    /// Path and query of the first entry of each file.
+    keys: Vec<String>,
+}
+
+impl Starts {
+    fn every(every: u64) -> Self {
+        Self {
+            every,
+            entries: 0,
+            keys: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, key: &str) {
+        if self.entries.is_multiple_of(self.every) {
+            self.keys.push(key.to_owned());
+        }
+        self.entries += 1;
+    }
+}
+
 /// A judging pass under way.
 struct Pass<'a> {
     counter: Counter,
@@ -110,9 +135,9 @@ struct Pass<'a> {
     namespaces: Namespaces,
     recent: Recent,
     sameness: Sameness,
-    news: Vec<String>,
-    articles: u64,
-    overviews: OverviewStarts,
+    news: Starts,
+    /// `None`: no settings ask for files for people.
+    overviews: Option<Starts>,
     numbers: Numbers,
     left_out: LeftOutNotes,
     exceptions: Vec<(OmittedPart, UrlKey)>,
@@ -148,9 +173,8 @@ impl Census {
             namespaces: Namespaces::default(),
             recent: Recent::new(request.config),
             sameness: Sameness::default(),
-            news: Vec::new(),
-            articles: 0,
-            overviews: OverviewStarts::new(request.config),
+            news: Starts::every(MAX_NEWS_PER_FILE),
+            overviews: overview::is_wanted(request.config).then(|| Starts::every(MAX_ENTRIES)),
             numbers: Numbers::default(),
             left_out: LeftOutNotes::default(),
             exceptions: Vec::new(),
@@ -326,7 +350,10 @@ impl Pass<'_> {
                 let mut namespaces = Namespaces::default();
                 declare(&mut namespaces, entry)?;
                 news.clear();
-                let has_title = self.overviews.add(key);
+                let has_title = self.overviews.is_some();
+                if let Some(overviews) = &mut self.overviews {
+                    overviews.add(key);
+                }
                 if let Some(entry) = listed.news_entry() {
                     entry.write_line(news);
                 }
@@ -413,10 +440,7 @@ impl Pass<'_> {
         declare(&mut self.namespaces, entry)?;
         self.sameness.add(entry, listed.source);
         if listed.news.is_some() {
-            if self.articles.is_multiple_of(MAX_NEWS_PER_FILE) {
-                self.news.push(listed.written.path_and_query().to_owned());
-            }
-            self.articles += 1;
+            self.news.add(listed.written.path_and_query());
         }
         let numbers = &mut self.numbers;
         if let Some(source) = listed.source {
@@ -445,8 +469,10 @@ impl Pass<'_> {
             listed,
             bytes: plan.parts().iter().map(Part::bytes).sum(),
             namespaces: self.namespaces,
-            news: self.news,
-            overviews: self.overviews.finish(),
+            news: self.news.keys,
+            overviews: self
+                .overviews
+                .map_or_else(Vec::new, |overviews| overviews.keys),
             recent: self.recent,
             notes,
             plan,

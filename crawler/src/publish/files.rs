@@ -295,19 +295,33 @@ fn news<'a>(
     census: &'a Census,
     suffix: Suffix,
 ) -> impl Iterator<Item = PlannedFile> + 'a {
-    let ends = census.news.iter().skip(1).cloned();
-    let ranges = census.news.iter().zip(ends.chain([end_of(census)]));
-    ranges.enumerate().map(move |(number, (start, end))| {
-        let number = match number {
-            0 => String::new(),
-            number => format!("-{}", number + 1),
-        };
+    let shares = shares_from(&census.news, census).enumerate();
+    shares.map(move |(place_of_file, share)| {
+        let number = number_in_name(place_of_file);
         PlannedFile {
             address: place.in_root(&format!("sitemap-news{number}{}", suffix.as_str())),
-            content: FileEntries::OfView(ViewEntries::News(UrlShare::of_all(start, end))),
+            content: FileEntries::OfView(ViewEntries::News(share)),
             role: Role::Part,
         }
     })
+}
+
+/// The shares of files that begin with these keys, the last of them up to the end of the site.
+fn shares_from<'a>(
+    starts: &'a [String],
+    census: &'a Census,
+) -> impl Iterator<Item = UrlShare> + 'a {
+    let ends = starts.iter().skip(1).cloned().chain([end_of(census)]);
+    let ranges = starts.iter().zip(ends);
+    ranges.map(|(start, end)| UrlShare::of_all(start, end))
+}
+
+/// The number in the name of a file of several: the first has none, the second `-2`.
+fn number_in_name(place: usize) -> String {
+    match place {
+        0 => String::new(),
+        place => format!("-{}", place + 1),
+    }
 }
 
 /// The first text after everything that begins with the base: its last byte is a slash.
@@ -391,17 +405,9 @@ fn feeds(
 
 /// The files for people that the settings ask for, in the root of the output: `sitemap.html`, `sitemap-2.html`, ..., and `llms.txt`.
 fn overviews(config: &PublishConfig, census: &Census, place: &Place) -> Vec<PlannedFile> {
-    let starts = &census.overviews;
-    let ends = starts.iter().skip(1).cloned().chain([end_of(census)]);
-    let shares = starts.iter().zip(ends);
-    let shares: Vec<UrlShare> = shares
-        .map(|(start, end)| UrlShare::of_all(start, end))
-        .collect();
-    let names: Vec<String> = (1..=shares.len())
-        .map(|number| match number {
-            1 => HTML.to_owned(),
-            number => format!("sitemap-{number}.html"),
-        })
+    let shares: Vec<UrlShare> = shares_from(&census.overviews, census).collect();
+    let names: Vec<String> = (0..shares.len())
+        .map(|place| format!("sitemap{}.html", number_in_name(place)))
         .collect();
     let planned = |name: &str, share: &UrlShare, form| PlannedFile {
         address: place.in_root(name),

@@ -10,10 +10,14 @@ use std::{
 use sitemap_core::write::FileSummary;
 
 use super::entries::WrittenEntry;
-use crate::config::{Format, PublishConfig};
+use crate::{
+    config::{Format, PublishConfig},
+    human,
+    url_key::first_directory,
+};
 
 /// Pages in one file.
-const MAX_ENTRIES: u64 = 5_000;
+pub(super) const MAX_ENTRIES: u64 = 5_000;
 
 /// The style of a page for visitors.
 const STYLE: &str = "body{max-width:50rem;margin:0 auto;padding:1rem;font:1rem/1.5 system-ui,sans-serif}h2{font-size:1.1rem}\
@@ -28,40 +32,10 @@ pub(super) enum OverviewForm {
     Llms { sitemap: String },
 }
 
-/// Where the files for people begin, while the pages of a set come in their order.
-#[derive(Debug)]
-pub(super) struct OverviewStarts {
-    /// `None`: no settings ask for such files.
-    starts: Option<Vec<String>>,
-    pages: u64,
-}
-
-impl OverviewStarts {
-    pub(super) fn new(config: &PublishConfig) -> Self {
-        let formats = [Format::Html, Format::Llms];
-        let is_wanted = formats.iter().any(|format| config.formats.contains(format));
-        Self {
-            starts: is_wanted.then(Vec::new),
-            pages: 0,
-        }
-    }
-
-    /// Adds a page by its path and query. Returns whether its title is needed.
-    pub(super) fn add(&mut self, key: &str) -> bool {
-        let Some(starts) = &mut self.starts else {
-            return false;
-        };
-        if self.pages.is_multiple_of(MAX_ENTRIES) {
-            starts.push(key.to_owned());
-        }
-        self.pages += 1;
-        true
-    }
-
-    /// Path and query of the first page of each file.
-    pub(super) fn finish(self) -> Vec<String> {
-        self.starts.unwrap_or_default()
-    }
+/// Returns whether a set of these settings has files for people.
+pub(super) fn is_wanted(config: &PublishConfig) -> bool {
+    let formats = [Format::Html, Format::Llms];
+    formats.iter().any(|format| config.formats.contains(format))
 }
 
 /// The pages of a file, by first-level directory.
@@ -89,11 +63,7 @@ impl OverviewPages {
     /// Adds a page.
     pub(super) fn add(&mut self, entry: WrittenEntry<'_>) {
         let path = entry.key.split('?').next().unwrap_or_default();
-        let end = path
-            .match_indices('/')
-            .nth(1)
-            .map_or(1, |(slash, _)| slash + 1);
-        let directory = path.get(..end).unwrap_or("/").to_owned();
+        let directory = first_directory(path).to_owned();
         let title = match entry.title {
             "" => entry.key,
             title => title,
@@ -145,7 +115,7 @@ fn html(
     number: usize,
     names: &[String],
 ) -> String {
-    let (title, home) = (escaped(name_of(site)), escaped(site));
+    let (title, home) = (human::html(name_of(site)), human::html(site));
     let mut text = format!(
         "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{title}</title>\n\
@@ -164,9 +134,9 @@ fn html(
         text.push_str("</nav>\n");
     }
     for (directory, pages) in &pages.by_directory {
-        _ = writeln!(text, "<h2>{}</h2>\n<ul>", escaped(directory));
+        _ = writeln!(text, "<h2>{}</h2>\n<ul>", human::html(directory));
         for OverviewPage { key, title } in pages {
-            let (url, title) = (escaped(&format!("{origin}{key}")), escaped(title));
+            let (url, title) = (human::html(&format!("{origin}{key}")), human::html(title));
             _ = writeln!(text, "<li><a href=\"{url}\">{title}</a></li>");
         }
         text.push_str("</ul>\n");
@@ -185,12 +155,6 @@ fn llms(pages: &OverviewPages, origin: &str, site: &str, sitemap: &str) -> Strin
     }
     _ = writeln!(text, "\n## Optional\n\n- [All pages]({})", target(sitemap));
     text
-}
-
-/// A text as HTML, also within quotes.
-fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    text.replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A text in a link of Markdown (<https://spec.commonmark.org/0.31.2/#backslash-escapes>).

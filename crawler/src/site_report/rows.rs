@@ -237,7 +237,7 @@ impl UrlRow {
             url: url.to_string(),
             state: record.reason.state().as_str(),
             reason: record.reason.code(),
-            section: section_of(url),
+            section: url.first_directory().to_owned(),
             depth: record.depth,
             via: record.via.as_str(),
             found_on: record.found_on.as_ref().map(UrlKey::to_string),
@@ -272,11 +272,4 @@ impl UrlRow {
             first_seen: page.map(|page| page.first_seen),
         }
     }
-}
-
-/// The first-level directory of a URL.
-pub(super) fn section_of(url: &UrlKey) -> String {
-    let path = url.path();
-    let end = path.match_indices('/').nth(1).map_or(1, |(at, _)| at + 1);
-    path[..end].to_owned()
 }

@@ -1,10 +1,10 @@
-use super::{rows::section_of, *};
+use super::*;
 
 #[test]
 fn a_section_is_a_first_level_directory() {
     let check = |path: &str, section: &str| {
         let url = UrlKey::from_normalised(&format!("https://h.example{path}")).unwrap();
-        assert_eq!(section_of(&url), section);
+        assert_eq!(url.first_directory(), section);
     };
     check("/", "/");
     check("/a", "/");

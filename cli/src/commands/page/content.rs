@@ -332,7 +332,11 @@ pub(super) fn confirm(look: &Look, action: &SiteAction, value: &str, problem: &s
     let line = action.arguments(start_of(site), "").join(" ");
     let token = |login: &Login| login.form_token(action.word, &site.name);
     let is_rollback = action.kind == ActionKind::RollBack;
-    let sets = sets_of(look).ok().filter(|_| is_rollback);
+    let sets = if is_rollback {
+        sets_of(look)
+    } else {
+        Ok(Vec::new())
+    };
     let sets = sets.unwrap_or_default();
     let earlier = sets.iter().enumerate().skip(1);
     let main = html! {
