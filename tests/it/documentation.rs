@@ -39,13 +39,13 @@ const GENERATED: [&str; 6] = [
 ];
 
 /// A file in Markdown.
-struct Document {
+pub(crate) struct Document {
     path: PathBuf,
-    text: String,
+    pub(crate) text: String,
 }
 
 impl Document {
-    fn read(path: PathBuf) -> Self {
+    pub(crate) fn read(path: PathBuf) -> Self {
         let text = fs::read_to_string(&path).expect("the file can be read");
         Self { path, text }
     }
@@ -147,11 +147,11 @@ fn sentences(prose: &str) -> Vec<Vec<&str>> {
     sentences
 }
 
-fn root() -> &'static Path {
+pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-fn guide() -> Vec<Document> {
+pub(crate) fn guide() -> Vec<Document> {
     let folder = fs::read_dir(root().join("cli/guide")).expect("the guide is there");
     let paths = folder.map(|entry| entry.expect("it can be listed").path());
     let mut pages: Vec<PathBuf> = paths

@@ -47,6 +47,7 @@ mod limits;
 mod metrics;
 mod news_and_videos;
 mod notify;
+mod numbers;
 mod options;
 #[cfg(all(unix, feature = "page"))]
 mod page;

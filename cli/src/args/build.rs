@@ -39,7 +39,7 @@ A folder is read like a site. arpent reads noindex, canonical links and refreshe
 folder. index.html is the page of its folder. If the host serves about.html as /about, write canonical links into the pages or use \
 --html-suffix drop.
 
-Every option is also a setting (--base-url is base_url) and a variable (ARPENT_BASE_URL). An option replaces the variable, the \
+Most options are also settings (--base-url is base_url) and variables (ARPENT_BASE_URL). An option replaces the variable, the \
 variable replaces the settings file.";
 
 /// Shown below the options.

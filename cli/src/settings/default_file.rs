@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, iter};
 
-use super::table::{SETTINGS, Special, TABLES, Table};
+use super::table::{SETTINGS, Setting, Special, TABLES, Table};
 use crate::human;
 
 /// The begin of the file, with a place for the names of the settings that most users need.
@@ -18,18 +18,17 @@ const WIDTH: usize = 100;
 pub(crate) fn default_file() -> String {
     let mut text = BEGIN.replace("{common}", &common());
     for table in TABLES {
-        let settings = SETTINGS
-            .iter()
-            .filter(|setting| setting.table == table.name);
-        let mut settings = settings.filter(|setting| setting.is_in_files()).peekable();
-        if settings.peek().is_none() {
+        let [common, advanced] = table.settings();
+        if common.is_empty() && advanced.is_empty() {
             continue;
         }
         add_head(table, &mut text);
-        for setting in settings {
-            add_comment(setting.docs, &mut text);
-            _ = writeln!(text, "{} = {}\n", setting.name, setting.default);
+        let has_both = !common.is_empty() && !advanced.is_empty();
+        add_settings(&common, &mut text);
+        if has_both {
+            _ = writeln!(text, "# -- Advanced: {}\n", table.title);
         }
+        add_settings(&advanced, &mut text);
     }
     text + END
 }
@@ -56,6 +55,13 @@ fn add_head(table: &Table, text: &mut String) {
         _ = writeln!(text, "[{}]", table.name);
     }
     text.push('\n');
+}
+
+fn add_settings(settings: &[&Setting], text: &mut String) {
+    for setting in settings {
+        add_comment(setting.docs, text);
+        _ = writeln!(text, "{} = {}\n", setting.name, setting.default);
+    }
 }
 
 fn add_comment(lines: &[&str], text: &mut String) {

@@ -93,6 +93,16 @@ impl Setting {
     }
 }
 
+impl Table {
+    /// The settings of files in it: those that most users need, and the others.
+    pub(crate) fn settings(&self) -> [Vec<&'static Setting>; 2] {
+        let all = SETTINGS.iter();
+        let all = all.filter(|setting| setting.table == self.name && setting.is_in_files());
+        let (common, advanced) = all.partition(|setting| setting.is(Special::Common));
+        [common, advanced]
+    }
+}
+
 /// Each row has the documentation of a setting, its name, its default as the file has it, its special properties, the field of the draft
 /// that it fills, its reader, and its option, if commands have one. The tables have their titles.
 macro_rules! settings {

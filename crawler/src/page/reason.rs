@@ -317,8 +317,8 @@ reasons! {
         "let the server answer 404 for URLs that do not exist; if this is a real page, give it text of its own";
     /// Another spelling of its path has the same text, or it has a parameter that only makes copies.
     DuplicateOf = "duplicate-of", Excluded, Sure, LeftOut, [NeedsOtherPages],
-        "same content as another URL of the path, which is listed",
-        "nothing to do: the other URL is listed; a canonical link decides which of the two";
+        "same content as another URL of its path",
+        "nothing to do while the other URL is listed; a canonical link decides which of the two";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, Sure, -, [UserRule],
         "page rule",

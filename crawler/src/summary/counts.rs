@@ -57,6 +57,18 @@ pub(super) fn add_reasons<'s>(
     Some(row)
 }
 
+/// A total and the codes of its parts as one line, the largest first; `None`: the total is zero.
+pub(super) fn reasons_in_line(word: &str, reasons: &BTreeMap<&'static str, u64>) -> Option<String> {
+    let mut reasons: Vec<_> = reasons.iter().filter(|(_, count)| **count > 0).collect();
+    reasons.sort_by_key(|(code, count)| (Reverse(**count), **code));
+    let total = reasons.iter().map(|(_, count)| **count).sum();
+    let parts = reasons
+        .iter()
+        .map(|(code, count)| format!("{} {code}", human::number(**count)));
+    let parts: Vec<String> = parts.collect();
+    (total > 0).then(|| format!("{} {word}: {}", human::number(total), parts.join(", ")))
+}
+
 /// What was read of the inputs of a build.
 pub(super) fn read_of(loaded: &Loaded) -> String {
     let files = human::count(loaded.files, "file");

@@ -2,7 +2,10 @@
 
 use super::{
     Summary,
-    counts::{add_dates, add_extensions, add_reasons, add_unused, entries, read_of, with_texts},
+    counts::{
+        add_dates, add_extensions, add_reasons, add_unused, entries, read_of, reasons_in_line,
+        with_texts,
+    },
     robots::{self, SitemapLine},
 };
 use crate::{
@@ -217,6 +220,12 @@ impl Summary {
             ("failed", &report.failed_reasons),
         ];
         for (word, reasons) in parts {
+            if self.outcome == SessionOutcome::Unchanged && word == "left out" {
+                if let Some(line) = reasons_in_line(word, reasons) {
+                    section.line(line);
+                }
+                continue;
+            }
             if let Some(row) = add_reasons(section, word, with_texts(reasons), examples)
                 && word == "failed"
             {

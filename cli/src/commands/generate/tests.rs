@@ -37,6 +37,13 @@ $ arpent crawl https://www.example.com/ --json
 $ arpent generate schema crawl
 ```
 
+The first result is one line, which begins like this:
+
+```json
+{\"version\": 1, \"site\": \"https://www.example.com/\", \"outcome\": \"unchanged\", \"known\": 47, \"listed\": 42,
+ \"excluded\": {\"duplicate-of\": 1, \"excluded-by-rule\": 1, \"gone\": 1, \"noindex\": 1, \"robots-disallowed\": 1}, \"failed\": 0, \"queued\": 0}
+```
+
 Every result has a `version`; of the rows, the first has it. A new arpent may add keys. When a key is removed or gets another meaning,
 the `version` changes.
 

@@ -337,12 +337,17 @@ pub(super) fn confirm(look: &Look, action: &SiteAction, value: &str, problem: &s
     } else {
         Ok(Vec::new())
     };
-    let sets = sets.unwrap_or_default();
+    let (sets, unread) = match sets {
+        Ok(sets) => (sets, None),
+        Err(error) => (Vec::new(), Some(error.in_full())),
+    };
+    let is_possible = !is_rollback || sets.len() > 1;
     let earlier = sets.iter().enumerate().skip(1);
     let main = html! {
         p { a href=(place_of(site)) { (start_of(site)) } }
         h1 { (action.title) }
         @if !problem.is_empty() { p .bad role="alert" { (problem) } }
+        @if !is_possible { p .bad role="alert" { (unread.as_deref().unwrap_or("No earlier set is kept.")) } }
         p { (action.effect) }
         @if action.kind == ActionKind::PublishOnce { @for line in site.lines(look.known.report.now, true) { p { (line) } } }
         p .quiet { "The command: " code { "arpent " (line) } }
@@ -366,7 +371,7 @@ pub(super) fn confirm(look: &Look, action: &SiteAction, value: &str, problem: &s
                     }
                 }
             }
-            p { button { (action.title) } " " a href=(place_of(site)) { "Cancel" } }
+            p { @if is_possible { button { (action.title) } " " } a href=(place_of(site)) { "Cancel" } }
             @if action.kind == ActionKind::Pause {
                 small #hint .quiet { "A day such as 2099-01-31, a time such as 2099-01-31T08:00 (" (site.time_zone.name()) "), or a time from now such as 12h or 3d. Empty: until it is resumed." }
             }

@@ -25,7 +25,7 @@ fn the_default_file_is_made_from_the_table() {
     assert_eq!(file.problems, []);
     let values = file.shared.values.iter();
     let written: Vec<_> = values.map(|written| written.name).collect();
-    let known = SETTINGS.iter().filter(|setting| setting.is_in_files());
+    let known = TABLES.iter().flat_map(|table| table.settings().concat());
     let known: Vec<_> = known.map(|setting| setting.name).collect();
     assert_eq!(written, known);
 }
@@ -101,55 +101,60 @@ fn in_markdown(comment: &[&str]) -> String {
     lines.join(" ").replace('<', "&lt;").replace('*', "\\*")
 }
 
-/// The page of the guide that lists every setting, made from the table.
+/// The page of the guide that lists every setting, made from the table: those that most users need come first.
 fn settings_page() -> String {
-    let mut page = "# Settings\n\nEvery setting with its default, by the tables of the settings file. `arpent generate settings` prints the \
-                    same as a file. [Configuration](configuration.md) describes the file.\n\nMost sites need no other settings than some of \
-                    these:"
+    let mut page = "# Settings\n\nEvery setting with its default. `arpent generate settings` prints the same as a file. \
+                    [Configuration](configuration.md) describes the file.\n\nMost sites need no other settings than some of the [common \
+                    settings](#common-settings). The others are [advanced](#advanced-sites): leave them as they are until you know why \
+                    you need another value.\n\n## Common settings\n"
         .to_owned();
-    let common = SETTINGS
-        .iter()
-        .filter(|setting| setting.is(Special::Common));
-    let links = common.map(|setting| format!(" [{0}](#{0})", setting.name));
-    page += &links.collect::<Vec<_>>().join(",");
-    page += ".\n";
     for table in TABLES {
-        let settings = SETTINGS
-            .iter()
-            .filter(|setting| setting.table == table.name);
-        let settings: Vec<_> = settings.filter(|setting| setting.is_in_files()).collect();
-        if settings.is_empty() {
+        let [common, _] = table.settings();
+        for setting in common {
+            add_setting(&mut page, setting);
+        }
+    }
+    for table in TABLES {
+        let [_, advanced] = table.settings();
+        if advanced.is_empty() {
             continue;
         }
-        writeln!(page, "\n## {}", table.title).unwrap();
+        writeln!(page, "\n## Advanced: {}", table.title).unwrap();
         if !table.name.is_empty() {
             let about = format!("Table `[{}]`. {}", table.name, in_markdown(table.about));
             writeln!(page, "\n{}", about.trim_end()).unwrap();
         }
-        for setting in settings {
-            let name = setting.name;
-            let value = setting.default.replace("\n    ", "").replace('\n', "");
-            let option = setting.option.map_or_else(String::new, |option| {
-                let of = match option.commands {
-                    BUILD => " of `arpent build`",
-                    _ => "",
-                };
-                format!(", option `--{}`{of}", name.replace('_', "-"))
-            });
-            let variable = if setting.is(Special::NoVariable) {
-                String::new()
-            } else {
-                format!(", variable `ARPENT_{}`", name.to_ascii_uppercase())
-            };
-            let docs = in_markdown(setting.docs);
-            writeln!(
-                page,
-                "\n### {name}\n\n{docs}\n\nDefault `{value}`{option}{variable}."
-            )
-            .unwrap();
+        for setting in advanced {
+            add_setting(&mut page, setting);
         }
     }
     page
+}
+
+fn add_setting(page: &mut String, setting: &Setting) {
+    let name = setting.name;
+    let value = setting.default.replace("\n    ", "").replace('\n', "");
+    let is_in_table = setting.is(Special::Common) && !setting.table.is_empty();
+    let table = if is_in_table {
+        format!(", table `[{}]`", setting.table)
+    } else {
+        String::new()
+    };
+    let option = setting.option.map_or_else(String::new, |option| {
+        let of = match option.commands {
+            BUILD => " of `arpent build`",
+            _ => "",
+        };
+        format!(", option `--{}`{of}", name.replace('_', "-"))
+    });
+    let variable = if setting.is(Special::NoVariable) {
+        String::new()
+    } else {
+        format!(", variable `ARPENT_{}`", name.to_ascii_uppercase())
+    };
+    let docs = in_markdown(setting.docs);
+    let ends = format!("Default `{value}`{table}{option}{variable}.");
+    writeln!(page, "\n### {name}\n\n{docs}\n\n{ends}").unwrap();
 }
 
 #[test]
