@@ -15,7 +15,7 @@
             version = (builtins.fromTOML (builtins.readFile ../../Cargo.toml)).workspace.package.version;
             src = ../..;
             cargoLock.lockFile = ../../Cargo.lock;
-            cargoBuildFlags = [ "--package" "arpent" ];
+            cargoBuildFlags = [ "--package" "arpent" "--features" "packages" ];
             # The tests start servers, which the sandbox of a build has none of.
             doCheck = false;
             meta.mainProgram = "arpent";

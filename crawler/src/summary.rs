@@ -107,10 +107,20 @@ pub struct Surroundings {
     pub output: Option<PathBuf>,
     /// File of the state.
     pub state: Option<PathBuf>,
-    /// Options with which other commands find the state, each with a space before it.
-    pub state_options: String,
+    /// Options for the commands that it names.
+    pub options: CommandOptions,
     /// The reason why the session ended before everything was decided, as a sentence.
     pub stopped_by: Option<String>,
+}
+
+/// The options of a session that other commands need, each with a space before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "the program fills it in")]
+pub struct CommandOptions {
+    /// Options with which other commands find the states.
+    pub states: String,
+    /// What was typed, as far as it is an option of `arpent publish`; without those of [`Self::states`].
+    pub publish: String,
 }
 
 impl Summary {

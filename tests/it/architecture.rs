@@ -864,15 +864,15 @@ fn methods_of_a_type_are_in_two_files_at_most() {
 
 /// Lines of code that a room may have: neither blank nor comment nor test. A commit that raises a ceiling gives the reason.
 const CEILINGS: [(&str, usize); 44] = [
-    ("cli", 13_700),
+    ("cli", 13_750),
     ("cli/commands", 7_050),
-    ("cli/settings", 4_100),
+    ("cli/settings", 4_150),
     ("cli/args", 1_100),
-    ("crawler", 59_200),
+    ("crawler", 59_250),
     ("crawler/crawl", 7_400),
     ("crawler/parse", 5_900),
     ("crawler/publish", 6_050),
-    ("crawler/store", 3_200),
+    ("crawler/store", 3_250),
     ("crawler/client", 3_050),
     ("crawler/driver", 2_600),
     ("crawler/fetch", 2_200),
@@ -891,7 +891,7 @@ const CEILINGS: [(&str, usize); 44] = [
     ("crawler/export", 1_150),
     ("crawler/notify", 1_750),
     ("crawler/site_report", 1_150),
-    ("crawler/summary", 1_150),
+    ("crawler/summary", 1_200),
     ("crawler/why", 1_150),
     ("crawler/storage", 1_050),
     ("crawler/seeds", 900),

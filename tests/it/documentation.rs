@@ -271,7 +271,8 @@ fn the_repository_has_one_address() {
         let Ok(text) = fs::read_to_string(&file) else {
             continue;
         };
-        for rest in text.split("https://github.com/").skip(1) {
+        let names = ["https://github.com/", "ghcr.io/", "uses: "];
+        for rest in names.iter().flat_map(|name| text.split(name).skip(1)) {
             let end = |c: char| !(c.is_ascii_alphanumeric() || "-_/.".contains(c));
             let name: Vec<&str> = rest
                 .split(end)
@@ -430,6 +431,8 @@ fn every_command_works() {
                 "--publish-as PUBLIC",
             )
             .replace("https://www.example.com/", &url)
+            .replace("http://localhost:8000/", &url)
+            .replace(" --output site", "")
             .replace("https://staging.example.com/", &other)
             .replace("https://a.example/", &url)
             .replace("https://b.example/", &other)

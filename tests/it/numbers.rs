@@ -13,6 +13,10 @@ const NUMBERS: &[(&str, &str, &[&str])] = &[
         "rate",
         &[
             "At most # requests a second",
+            "**: # requests a second at most",
+            "crawl: at # requests a second",
+            "arpent sends at most # requests a second",
+            "The default is # requests a second",
             "| requests to one host | # a second",
         ],
     ),
@@ -143,6 +147,7 @@ const NUMBERS: &[(&str, &str, &[&str])] = &[
         "keep_failing",
         &[
             "for # days (`keep_failing`)",
+            "stay listed for # days while they answer 403",
             "that a listed page may fail | # days |",
         ],
     ),
@@ -232,7 +237,11 @@ const NUMBERS: &[(&str, &str, &[&str])] = &[
     (
         "crawler/src/publish/generations/list.rs",
         "MAX_ARCHIVED",
-        &["| sets for a rollback | # |"],
+        &[
+            "| sets for a rollback | # |",
+            "arpent retains the last # sets",
+            "arpent keeps the last # sets",
+        ],
     ),
     // Sessions and dates.
     (

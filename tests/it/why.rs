@@ -240,7 +240,7 @@ fn live_needs_no_state() {
         format!("answer      {}: 301 (redirected)", site.url("/moved")),
         "      location: /moved2".to_owned(),
         format!("answer      {}: 200 (listed)", site.url("/c")),
-        "now, by this answer alone: redirect to another URL (redirected)".to_owned(),
+        "now, by this answer alone: page with redirect to another URL (redirected)".to_owned(),
     ] {
         assert!(ran.stdout.contains(&line), "{line}: {}", ran.stdout);
     }

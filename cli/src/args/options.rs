@@ -36,7 +36,7 @@ impl<const COMMAND: Commands> FromArgMatches for SettingOptions<COMMAND> {
 
 impl<const COMMAND: Commands> clap::Args for SettingOptions<COMMAND> {
     fn augment_args(command: Command) -> Command {
-        let options = rows_of(COMMAND).map(|(setting, option)| argument(setting, option));
+        let options = rows_of(COMMAND).map(|(setting, option)| argument(COMMAND, setting, option));
         let config = Arg::new(CONFIG)
             .short('c')
             .long(CONFIG)
@@ -67,12 +67,12 @@ fn rows_of(command: Commands) -> impl Iterator<Item = (&'static Setting, &'stati
     })
 }
 
-fn argument(setting: &'static Setting, option: &'static SettingOption) -> Arg {
+fn argument(command: Commands, setting: &'static Setting, option: &'static SettingOption) -> Arg {
     let argument = Arg::new(setting.name)
         .long(setting.name.replace('_', "-"))
         .short(option.short)
         .help(option.help)
-        .hide_short_help(option.is_rare)
+        .hide_short_help(option.rare_in & command != 0)
         .help_heading(heading_of(setting));
     match option.value {
         "" => argument.action(ArgAction::SetTrue),

@@ -50,6 +50,7 @@ or removes. A dry run changes nothing and sends no notification.";
 const EXAMPLES: &str = "\
 Examples:
   arpent publish https://www.example.com/
+  arpent publish https://www.example.com/ --force
   arpent publish https://www.example.com/ --rollback";
 
 /// Shown below the examples by `--help`.

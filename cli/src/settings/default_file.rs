@@ -22,7 +22,7 @@ pub(crate) fn default_file() -> String {
         if common.is_empty() && advanced.is_empty() {
             continue;
         }
-        add_head(table, &mut text);
+        add_head(table, common.is_empty(), &mut text);
         let has_both = !common.is_empty() && !advanced.is_empty();
         add_settings(&common, &mut text);
         if has_both {
@@ -44,8 +44,9 @@ fn common() -> String {
     lines.join("\n")
 }
 
-fn add_head(table: &Table, text: &mut String) {
-    let title = format!("# ----- {} ", table.title);
+fn add_head(table: &Table, is_advanced: bool, text: &mut String) {
+    let advanced = if is_advanced { "Advanced: " } else { "" };
+    let title = format!("# ----- {advanced}{} ", table.title);
     let rest = iter::repeat_n('-', WIDTH.saturating_sub(title.len()));
     text.push_str(&title);
     text.extend(rest);

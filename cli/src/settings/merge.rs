@@ -24,6 +24,7 @@ use super::{
     BuildSettings, CONFIG_VARIABLE, Environment, Settings, SettingsError,
     draft::Draft,
     file::Section,
+    options::PUBLISH,
     problem::{Origin, Problem, nearest},
     request::with_scheme,
     secret::SecretSources,
@@ -283,6 +284,29 @@ impl Merge {
             .map_err(problems_in_order)
     }
 
+    /// Takes note of what was typed, for the commands that a summary names.
+    pub(super) fn typed(&mut self, values: &[(&'static str, Value)]) {
+        let is_needed = |name: &str| {
+            // --force is added by who needs it, and `state_options` has the place of the states.
+            let option = setting_of(name).and_then(|setting| setting.option);
+            option.is_some_and(|option| option.commands & PUBLISH != 0)
+                && !matches!(name, "force" | "state" | "verbose" | "quiet" | "color")
+        };
+        let values = values.iter().filter(|(name, _)| is_needed(name));
+        let options = values.flat_map(|(name, value)| {
+            let name = name.replace('_', "-");
+            let words = match value {
+                Value::List(items) => items.iter().map(|item| item.value.clone()).collect(),
+                value => vec![value.clone()],
+            };
+            words.into_iter().map(move |word| match word {
+                Value::Text(text) => format!(" --{name} {}", in_shell(&text)),
+                _ => format!(" --{name}"),
+            })
+        });
+        self.draft.settings.session.options.publish = options.collect();
+    }
+
     /// Notifications are about the published set, whose settings are known from its state.
     pub(super) fn for_notifying(&mut self) {
         self.draft.config.written_as = None;
@@ -352,7 +376,7 @@ impl Merge {
             state: state.unwrap_or_default(),
             ..settings.session
         };
-        settings.session.state_options = state_options(&state_origin, &settings);
+        settings.session.options.states = state_options(&state_origin, &settings);
         settings.warnings = self.warnings;
         Ok(settings)
     }
@@ -474,6 +498,15 @@ pub(super) fn default_state_folder(environment: &Environment) -> Option<PathBuf>
         absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?
     };
     Some(base.join("arpent"))
+}
+
+/// A word as a shell takes it.
+fn in_shell(word: &str) -> Cow<'_, str> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-:=,@%+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
 }
 
 /// The options with which another command finds the states of these settings, each with a space before it.

@@ -341,6 +341,7 @@ impl<'w> Layers<'w> {
         for (name, value) in &self.typed {
             merge.value(name, value, Origin::flag(name));
         }
+        merge.typed(&self.typed);
         merge
     }
 }

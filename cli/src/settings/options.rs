@@ -66,8 +66,8 @@ pub(crate) struct SettingOption {
     pub(crate) help: &'static str,
     /// A letter.
     pub(crate) short: Option<char>,
-    /// Only the long help has it.
-    pub(crate) is_rare: bool,
+    /// The commands of which only the long help has it.
+    pub(crate) rare_in: Commands,
 }
 
 /// An option of `commands` with a value, and its help.
@@ -81,7 +81,7 @@ pub(super) const fn option(
         value,
         help,
         short: None,
-        is_rare: false,
+        rare_in: 0,
     }
 }
 
@@ -96,8 +96,13 @@ impl SettingOption {
 
     /// Only in the long help.
     pub(super) const fn rare(self) -> Self {
+        self.rare_in(Commands::MAX)
+    }
+
+    /// Only in the long help of these commands.
+    pub(super) const fn rare_in(self, commands: Commands) -> Self {
         Self {
-            is_rare: true,
+            rare_in: commands,
             ..self
         }
     }

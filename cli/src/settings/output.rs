@@ -105,7 +105,7 @@ pub(crate) fn formats(value: &Value) -> Read<BTreeSet<Format>> {
         Ok(formats)
     } else {
         Err(Wrong::new(
-            "a feed lists only recent changes; expected also \"xml\" or \"txt\"",
+            "search engines need a list of all pages; expected also \"xml\" or \"txt\"",
         ))
     }
 }

@@ -331,7 +331,7 @@ settings! {
 
         /// Publish although the guard refuses, and replace files of other programs after a backup.
         "force" = "false" [Option] config.publish.force: switch,
-            option(SETS, "", "Publish even if the guard refuses, and replace files of other programs after a backup").rare();
+            option(SETS, "", "Publish even if the guard refuses, and replace files of other programs after a backup").rare_in(CRAWL | BUILD);
 
         /// Crawl and plan the sitemaps, but write no files.
         "dry_run" = "false" [Option] settings.session.dry_run: switch,

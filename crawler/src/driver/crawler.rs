@@ -118,8 +118,8 @@ pub(crate) struct EndedWork {
 pub(super) fn summary_of(site: &SiteSettings) -> Summary {
     let mut summary = Summary::new(site.start.as_str());
     summary.set_asked(&site.settings.config);
-    let options = &site.settings.state_options;
-    summary.surroundings.state_options.clone_from(options);
+    let options = &site.settings.options;
+    summary.surroundings.options.clone_from(options);
     summary.surroundings.is_dry = site.settings.dry_run;
     summary
 }

@@ -13,6 +13,7 @@ use crate::{
     schedule::Schedule,
     site::{Site, settle_so_far},
     site_run::{Places, SessionError},
+    summary::CommandOptions,
     url_key::{HostKey, Identity, UrlKey},
 };
 
@@ -86,8 +87,8 @@ pub struct SessionSettings {
     pub public_url_name: String,
     /// Folder of the states.
     pub state: PathBuf,
-    /// Options with which another command finds the states, each with a space before it.
-    pub state_options: String,
+    /// Options for other commands.
+    pub options: CommandOptions,
     /// Files with URLs to crawl too; `-` is standard input.
     pub seeds: Vec<String>,
     /// Forget the state.

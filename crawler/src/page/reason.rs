@@ -192,7 +192,7 @@ reasons! {
         "let the page answer 200 to everybody to have it listed; search engines cannot read a page that needs a login";
     /// 3xx into the scope; the target is judged for itself.
     Redirected = "redirected", Excluded, Sure, Redirect, [Redirect ByLocation],
-        "redirect to another URL",
+        "page with redirect to another URL",
         TARGET_IS_JUDGED;
     /// 3xx out of the scope.
     RedirectedOutOfScope = "redirected-out-of-scope", Excluded, Sure, Redirect, [Redirect],
@@ -313,11 +313,11 @@ reasons! {
         NAME_THE_URL;
     /// The page with which the site answers URLs that do not exist.
     NotFoundPage = "not-found-page", Excluded, Sure, Dead, [Broken NeedsOtherPages],
-        "page that the site sends for URLs that do not exist",
+        "soft 404: page that the site sends for URLs that do not exist",
         "let the server answer 404 for URLs that do not exist; if this is a real page, give it text of its own";
     /// Another spelling of its path has the same text, or it has a parameter that only makes copies.
     DuplicateOf = "duplicate-of", Excluded, Sure, LeftOut, [NeedsOtherPages],
-        "same content as another URL of its path",
+        "duplicate: same content as another URL of its path",
         "nothing to do while the other URL is listed; a canonical link decides which of the two";
     /// A page rule's selector matched.
     PageRule = "page-rule", Excluded, Sure, -, [UserRule],

@@ -158,7 +158,7 @@ impl Promoting<'_> {
             Some(Outcome::Answered(_))
                 if is_own(&page.record) && visit.is_some_and(|visit| is_own(&visit.record)) =>
             {
-                PageLinks::OfVisit
+                before.map_or(PageLinks::OfFirstVisit, |_| PageLinks::OfVisit)
             }
             _ => PageLinks::Own,
         };

@@ -260,9 +260,9 @@ impl Effects<'_> {
         } = written;
         let new_links = match links {
             PageLinks::Own => None,
-            PageLinks::OfVisit => self.own_links(key)?,
+            PageLinks::OfFirstVisit | PageLinks::OfVisit => self.own_links(key)?,
         };
-        if let Some(new_links) = new_links {
+        if let Some(new_links) = new_links.filter(|_| *links == PageLinks::OfVisit) {
             self.run(KEEP_LINKS, params![key.as_str(), new_links])?;
             self.run(
                 "DELETE FROM link WHERE id = (SELECT links FROM page WHERE url = ?1)",

@@ -149,6 +149,8 @@ pub struct PageRow {
 pub enum PageLinks {
     /// The links it had.
     Own,
+    /// Those of the visit, which is the first of the URL.
+    OfFirstVisit,
     /// The links of the visit, where it has some.
     OfVisit,
 }

@@ -4,7 +4,7 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::DateTime, tz::Offset};
 use rusqlite::{
     Row, Statement, ToSql,
     types::{
@@ -125,7 +125,7 @@ pub(super) use texts;
 texts! {
     UrlKey, "URL": key => key.as_str(), text => Self::from_normalised(text).ok();
     // RFC 3339 in UTC, with as many digits of the second as the time has.
-    Timestamp, "time": time => time.to_string(), text => text.parse().ok();
+    Timestamp, "time": time => time.to_string(), text => plain_time(text.as_bytes()).or_else(|| text.parse().ok());
     State, "state": state => state.as_str(), text => Self::from_code(text);
     Reason, "reason": reason => reason.code(), text => Self::from_code(text);
     Via, "via": via => via.as_str(), text => Self::from_code(text);
@@ -287,6 +287,45 @@ packed! {
     Vec<LanguageVersion>: versions => lists::pack_versions(versions), bytes => lists::unpack_versions(bytes);
 }
 
+/// A time as it is written here, in a quarter of the time that a parser of all forms takes; `None` leaves it to that.
+fn plain_time(text: &[u8]) -> Option<Timestamp> {
+    let (clock, rest) = text.split_first_chunk::<19>()?;
+    let number = |from: usize, to: usize| {
+        let mut digits = clock[from..to].iter();
+        digits.try_fold(0_i16, |number, digit| {
+            let value = digit.checked_sub(b'0').filter(|value| *value < 10)?;
+            Some(number * 10 + i16::from(value))
+        })
+    };
+    let small = |from: usize| number(from, from + 2).and_then(|number| i8::try_from(number).ok());
+    let marks = [clock[4], clock[7], clock[10], clock[13], clock[16]];
+    let fraction = match rest {
+        [b'Z'] => 0,
+        [b'.', digits @ .., b'Z']
+            if (1..=9).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit) =>
+        {
+            let zeros = [b'0'; 9];
+            let digits = digits.iter().chain(&zeros[digits.len()..]);
+            digits.fold(0, |number, digit| number * 10 + i32::from(digit - b'0'))
+        }
+        _ => return None,
+    };
+    if marks != *b"--T::" {
+        return None;
+    }
+    let (month, day) = (small(5)?, small(8)?);
+    let time = DateTime::new(
+        number(0, 4)?,
+        month,
+        day,
+        small(11)?,
+        small(14)?,
+        small(17)?,
+        fraction,
+    );
+    Offset::UTC.to_timestamp(time.ok()?).ok()
+}
+
 fn hex_128(text: &str) -> Option<u128> {
     let (high, low) = text.split_at_checked(16)?;
     Some(u128::from(hex_64(high)?) << 64 | u128::from(hex_64(low)?))
@@ -388,5 +427,36 @@ struct FromColumn<T>(T);
 impl<T: Value> FromSql for FromColumn<T> {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         T::read(value).map(Self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_by_the_parser() {
+        for text in [
+            "2026-12-01T02:41:19Z",
+            "1970-01-01T00:00:00.5Z",
+            "2024-02-29T23:59:59.123456789Z",
+            "0001-01-01T00:00:00Z",
+        ] {
+            let parsed: Timestamp = text.parse().unwrap();
+            assert_eq!(plain_time(text.as_bytes()), Some(parsed), "{text}");
+            assert_eq!(parsed.to_string(), text);
+        }
+        for other in [
+            "2023-02-29T00:00:00Z",
+            "2026-12-01T02:41:19+01:00",
+            "2026-12-01 02:41:19Z",
+            "2026-12-01T24:00:00Z",
+            "2026-12-01T02:41:19.Z",
+            "2026-12-0aT02:41:19Z",
+            "",
+        ] {
+            let read = plain_time(other.as_bytes());
+            assert!(read.is_none() || read == other.parse().ok(), "{other}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The summary as people read it.
 
 use super::{
-    Summary,
+    CommandOptions, Summary,
     counts::{
         add_dates, add_extensions, add_reasons, add_unused, entries, read_of, reasons_in_line,
         with_texts,
@@ -61,8 +61,9 @@ impl Summary {
                 section.line(if surroundings.is_build {
                     "the same command with --force publishes it all the same".to_owned()
                 } else {
+                    let CommandOptions { states, publish } = &surroundings.options;
                     format!(
-                        "arpent publish {} with the same options and --force publishes it all the same",
+                        "arpent publish {}{publish}{states} --force publishes it all the same",
                         self.site
                     )
                 });
@@ -100,8 +101,9 @@ impl Summary {
             .filter(|_| !is_unchanged)
         {
             section.line(format!("state in {}", state.display()));
-            if !surroundings.is_build {
-                let command = format!("arpent report {}{}", self.site, surroundings.state_options);
+            // A refused crawl is not what the report has.
+            if !surroundings.is_build && !is_refused {
+                let command = format!("arpent report {}{}", self.site, surroundings.options.states);
                 let row = section.line("what was left out, and broken links:");
                 row.below([command], 0);
             }

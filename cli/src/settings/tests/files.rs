@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crawler::summary::CommandOptions;
+
 use super::*;
 use crate::settings::options::BUILD;
 
@@ -12,7 +14,7 @@ fn the_default_file_is_the_default() {
     for settings in [&mut written, &mut built_in] {
         // Both have the places of the values.
         settings.session.public_url_name.clear();
-        settings.session.state_options.clear();
+        settings.session.options = CommandOptions::default();
     }
     assert_eq!(format!("{written:#?}"), format!("{built_in:#?}"));
 }
@@ -64,6 +66,28 @@ fn the_example_files_are_settings() {
         }
     }
     assert_eq!(examples, 6);
+}
+
+#[test]
+fn typed_options_are_those_of_the_next_command() {
+    let typed = [
+        URL,
+        "--exclude=/a b*",
+        "--exclude",
+        "/c",
+        "--format",
+        "xml,html",
+        "--rate=5",
+        "--force",
+        "--no-gzip",
+    ];
+    let settings = good(&typed, &[], None);
+    let expected = " --exclude '/a b*' --exclude /c --format xml,html --no-gzip";
+    let mut found: Vec<_> = settings.session.options.publish.split(" --").collect();
+    let mut expected: Vec<_> = expected.split(" --").collect();
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
 }
 
 #[test]
