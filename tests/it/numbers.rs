@@ -240,7 +240,7 @@ const NUMBERS: &[(&str, &str, &[&str])] = &[
         &[
             "| sets for a rollback | # |",
             "arpent retains the last # sets",
-            "arpent keeps the last # sets",
+            "arpent keeps the last # sets.",
         ],
     ),
     // Sessions and dates.
