@@ -119,8 +119,8 @@ pub struct Surroundings {
 pub struct CommandOptions {
     /// Options with which other commands find the states.
     pub states: String,
-    /// What was typed, as far as it is an option of `arpent publish`; without those of [`Self::states`].
-    pub publish: String,
+    /// Options with which `arpent publish` makes the set of this session; `None`: they cannot be named.
+    pub publish: Option<String>,
 }
 
 impl Summary {

@@ -5,7 +5,7 @@ use std::fs;
 use crate::documentation::{Document, guide, root};
 
 /// Where the program has a number, and the words around it in the texts, with `#` in its place. The number is that of a constant, or of
-/// the default of a field, of a source file, or of a setting of `config/default.toml`; without a file it is a measurement.
+/// the default of a field, of a source file, or of a setting of `config/default.toml`.
 const NUMBERS: &[(&str, &str, &[&str])] = &[
     // Politeness.
     (
@@ -263,14 +263,6 @@ const NUMBERS: &[(&str, &str, &[&str])] = &[
         "crawler/src/crawl/second_look.rs",
         "AT_LEAST",
         &["and up to # in all"],
-    ),
-    (
-        "",
-        "2.4",
-        &[
-            "takes about # KB for each URL",
-            "about # KB for each known URL",
-        ],
     ),
     // The guard.
     (
@@ -535,7 +527,7 @@ const NUMBERS: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Units of times in seconds, and of sizes in bytes, as they come after a number.
-const UNITS: [(&str, f64); 13] = [
+const UNITS: [(&str, f64); 12] = [
     (" days", 86_400.0),
     (" day", 86_400.0),
     (" hours", 3_600.0),
@@ -548,7 +540,6 @@ const UNITS: [(&str, f64); 13] = [
     (" KiB", 1_024.0),
     (" MiB", 1_048_576.0),
     (" GiB", 1_073_741_824.0),
-    (" kB", 1_000.0),
 ];
 
 const WORDS: [&str; 13] = [
@@ -571,17 +562,8 @@ fn number(text: &str) -> Option<f64> {
 /// A product of numbers as sources and settings write it, with the unit of its wrapper.
 fn value(written: &str) -> Option<f64> {
     let written = written.trim().trim_matches('"');
-    if let Some((_, real)) = written.split_once("else {") {
-        return value(real.trim_end_matches(['}', ' ']));
-    }
-    for (wrapper, unit) in [
-        ("from_secs(", 1.0),
-        ("from_hours(", 3_600.0),
-        ("from_millis(", 0.001),
-    ] {
-        if let Some((_, inner)) = written.split_once(wrapper) {
-            return Some(value(inner.trim_end_matches(')'))? * unit);
-        }
+    if let Some((_, seconds)) = written.split_once("from_secs(") {
+        return value(seconds.trim_end_matches(')'));
     }
     if let Some((one, bits)) = written.split_once("<<") {
         return Some(value(one)? * value(bits)?.exp2());
@@ -604,9 +586,6 @@ fn value(written: &str) -> Option<f64> {
 
 /// The number that the program has.
 fn of_program(file: &str, name: &str) -> f64 {
-    if file.is_empty() {
-        return number(name).expect("a number");
-    }
     let text = fs::read_to_string(root().join(file)).expect("the file can be read");
     let written = text.lines().find_map(|line| {
         let field = line
@@ -679,10 +658,8 @@ fn numbers_are_those_of_the_program() {
 fn numbers_are_read_as_they_are_written() {
     for (written, expected) in [
         ("Duration::from_secs(10 * 60)", 600.0),
-        ("SignedDuration::from_hours(24)", 86_400.0),
         ("4 * 52_428_800", 209_715_200.0),
         ("1 << 30", 1_073_741_824.0),
-        ("if cfg!(test) { 15 } else { 1_000 }", 1_000.0),
         ("\"15 MiB\"", 15_728_640.0),
         ("\"30d\"", 2_592_000.0),
         ("\"120s\"", 120.0),

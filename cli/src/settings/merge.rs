@@ -284,27 +284,36 @@ impl Merge {
             .map_err(problems_in_order)
     }
 
-    /// Takes note of what was typed, for the commands that a summary names.
-    pub(super) fn typed(&mut self, values: &[(&'static str, Value)]) {
-        let is_needed = |name: &str| {
-            // --force is added by who needs it, and `state_options` has the place of the states.
-            let option = setting_of(name).and_then(|setting| setting.option);
-            option.is_some_and(|option| option.commands & PUBLISH != 0)
-                && !matches!(name, "force" | "state" | "verbose" | "quiet" | "color")
+    /// Takes note of what was typed, as far as it decides what a set has and where it is, and of the settings file that was named.
+    pub(super) fn note_options(&mut self, typed: &[(&'static str, Value)], file: Option<&Path>) {
+        let words = |value: &Value| match value {
+            Value::List(items) => items.iter().map(|item| item.value.clone()).collect(),
+            value => vec![value.clone()],
         };
-        let values = values.iter().filter(|(name, _)| is_needed(name));
-        let options = values.flat_map(|(name, value)| {
+        let file = file.map(|file| format!(" --config {}", in_shell(&file.to_string_lossy())));
+        let mut options: Vec<String> = file.into_iter().collect();
+        for (name, value) in typed {
+            let words = words(value);
+            // Then the output is that of all sites.
+            if *name == "urls" && words.len() > 1 {
+                return;
+            }
+            let table = setting_of(name).map(|setting| setting.table);
+            let option = setting_of(name).and_then(|setting| setting.option);
+            let is_of_publish = option.is_some_and(|option| option.commands & PUBLISH != 0);
+            if !is_of_publish || !matches!(table, Some("output" | "scope")) {
+                continue;
+            }
             let name = name.replace('_', "-");
-            let words = match value {
-                Value::List(items) => items.iter().map(|item| item.value.clone()).collect(),
-                value => vec![value.clone()],
-            };
-            words.into_iter().map(move |word| match word {
+            options.extend(words.into_iter().map(|word| match word {
+                Value::Text(text) if text.starts_with('-') => {
+                    format!(" --{name}={}", in_shell(&text))
+                }
                 Value::Text(text) => format!(" --{name} {}", in_shell(&text)),
                 _ => format!(" --{name}"),
-            })
-        });
-        self.draft.settings.session.options.publish = options.collect();
+            }));
+        }
+        self.draft.settings.session.options.publish = Some(options.concat());
     }
 
     /// Notifications are about the published set, whose settings are known from its state.

@@ -219,6 +219,8 @@ struct Layers<'w> {
     typed: Vec<(&'static str, Value)>,
     /// The file, when it was looked for in the usual places.
     found: Option<PathBuf>,
+    /// The file that was named.
+    named: Option<PathBuf>,
     /// Warnings about the file as a whole.
     warnings: Vec<String>,
 }
@@ -241,6 +243,7 @@ impl<'w> Layers<'w> {
             variables: environment,
             typed: values,
             found: None,
+            named: None,
             warnings: Vec::new(),
         };
         let config_variable = environment
@@ -249,6 +252,7 @@ impl<'w> Layers<'w> {
             .map(PathBuf::from);
         let named = config.or(config_variable);
         let is_named = named.is_some();
+        layers.named.clone_from(&named);
         let places = named.map_or_else(|| usual_places(environment), |path| vec![path]);
         for path in &places {
             let found = match read_file(path) {
@@ -341,7 +345,7 @@ impl<'w> Layers<'w> {
         for (name, value) in &self.typed {
             merge.value(name, value, Origin::flag(name));
         }
-        merge.typed(&self.typed);
+        merge.note_options(&self.typed, self.named.as_deref());
         merge
     }
 }

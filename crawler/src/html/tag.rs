@@ -91,12 +91,9 @@ impl<'t> Tag<'t> {
 
     /// The value of the first attribute with this name in lower case, as written.
     pub(crate) fn attribute(&self, name: &str) -> Option<&'t [u8]> {
-        let mut places = self.attributes.iter();
-        let place = places.find(|at| {
-            at.name_to - at.name_from == name.len()
-                && self.bytes[at.name_from..at.name_to].eq_ignore_ascii_case(name.as_bytes())
-        });
-        place.map(|at| &self.bytes[at.value_from..at.value_to])
+        let mut attributes = self.all_attributes();
+        let found = attributes.find(|(other, _)| other.eq_ignore_ascii_case(name.as_bytes()));
+        found.map(|(_, value)| value)
     }
 
     /// Names and values as written, in their order; of those with one name only the first counts.

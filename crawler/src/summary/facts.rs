@@ -159,7 +159,7 @@ impl CutPlace {
 }
 
 /// Why the guard kept the published set.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct GuardLine {
     /// What speaks against the new set, each a stable word.
     objections: Vec<&'static str>,

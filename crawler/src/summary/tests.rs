@@ -316,6 +316,34 @@ https://www.example.com/docs/: published, but partial
 }
 
 #[test]
+fn an_unchanged_set_has_one_line_of_what_was_left_out() {
+    let mut summary = summary();
+    summary.outcome = SessionOutcome::Unchanged;
+    let lines = lines_of(&summary);
+    let left_out = "  250 left out: 150 noindex, 50 canonical-elsewhere, 50 gone";
+    assert!(lines.iter().any(|line| line == left_out), "{lines:?}");
+    assert!(!lines.iter().any(|line| line.contains("arpent report")));
+}
+
+#[test]
+fn a_refused_crawl_names_the_command_that_publishes_it() {
+    let mut summary = summary();
+    summary.outcome = SessionOutcome::Refused;
+    summary.guard = Some(GuardLine::default());
+    for (options, command) in [
+        (Some(" --exclude /a"), "--exclude /a --force publishes"),
+        (None, "with the same options and --force publishes"),
+    ] {
+        summary.surroundings.options.publish = options.map(str::to_owned);
+        let lines = lines_of(&summary);
+        let command =
+            format!("  arpent publish https://www.example.com/docs/ {command} it all the same");
+        assert!(lines.contains(&command), "{lines:?}");
+        assert!(!lines.iter().any(|line| line.contains("arpent report")));
+    }
+}
+
+#[test]
 fn a_failed_site_has_a_summary_too() {
     let mut summary = Summary::new("https://example.com/");
     summary.outcome = SessionOutcome::Unreachable;

@@ -1,7 +1,7 @@
 //! The summary as people read it.
 
 use super::{
-    CommandOptions, Summary,
+    Summary,
     counts::{
         add_dates, add_extensions, add_reasons, add_unused, entries, read_of, reasons_in_line,
         with_texts,
@@ -61,10 +61,11 @@ impl Summary {
                 section.line(if surroundings.is_build {
                     "the same command with --force publishes it all the same".to_owned()
                 } else {
-                    let CommandOptions { states, publish } = &surroundings.options;
+                    let options = surroundings.options.publish.as_deref();
                     format!(
-                        "arpent publish {}{publish}{states} --force publishes it all the same",
-                        self.site
+                        "arpent publish {}{} --force publishes it all the same",
+                        self.site,
+                        options.unwrap_or(" with the same options and"),
                     )
                 });
             }
@@ -213,26 +214,23 @@ impl Summary {
         }
         let report = &self.report;
         let examples = &report.examples;
-        let parts = [
-            (
-                "listed with the data of an earlier answer",
-                &report.retained,
-            ),
-            ("left out", &report.excluded),
-            ("failed", &report.failed_reasons),
-        ];
-        for (word, reasons) in parts {
-            if self.outcome == SessionOutcome::Unchanged && word == "left out" {
-                if let Some(line) = reasons_in_line(word, reasons) {
-                    section.line(line);
-                }
-                continue;
+        add_reasons(
+            section,
+            "listed with the data of an earlier answer",
+            with_texts(&report.retained),
+            examples,
+        );
+        if self.outcome == SessionOutcome::Unchanged {
+            // The summary of the first publish had it in full.
+            if let Some(line) = reasons_in_line("left out", &report.excluded) {
+                section.line(line);
             }
-            if let Some(row) = add_reasons(section, word, with_texts(reasons), examples)
-                && word == "failed"
-            {
-                row.toned(Tone::Error);
-            }
+        } else {
+            add_reasons(section, "left out", with_texts(&report.excluded), examples);
+        }
+        let failed = with_texts(&report.failed_reasons);
+        if let Some(row) = add_reasons(section, "failed", failed, examples) {
+            row.toned(Tone::Error);
         }
         if report.queued > 0 {
             section.line(format!("{} not reached", human::number(report.queued)));

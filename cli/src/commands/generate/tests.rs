@@ -37,7 +37,7 @@ $ arpent crawl https://www.example.com/ --json
 $ arpent generate schema crawl
 ```
 
-The first result is one line, which begins like this:
+The first result is one line. It begins with these values:
 
 ```json
 {\"version\": 1, \"site\": \"https://www.example.com/\", \"outcome\": \"unchanged\", \"known\": 47, \"listed\": 42,
