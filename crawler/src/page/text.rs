@@ -44,11 +44,6 @@ impl PageText {
 }
 
 impl TextBlock {
-    /// The block as one number, in the order of the hashes.
-    fn packed(self) -> u64 {
-        u64::from(self.hash) << 24 | u64::from(self.numbers) << 8 | u64::from(self.weight)
-    }
-
     /// Blocks of one page as they are stored.
     pub fn pack(blocks: &[Self]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(blocks.len() * BLOCK_BYTES);
@@ -79,7 +74,7 @@ impl TextBlock {
 /// Leaves each block once, ordered by the hashes, and at most [`MAX_BLOCKS`]: those whose hashes have no bit of a mask, which grows. Returns
 /// the mask.
 pub(crate) fn sample(blocks: &mut Vec<TextBlock>, mask: u32) -> u32 {
-    blocks.sort_unstable_by_key(|block| block.packed());
+    blocks.sort_unstable();
     blocks.dedup_by(|again, first| {
         let is_again = again.hash == first.hash;
         if is_again {
