@@ -647,7 +647,7 @@ settings! {
         "quiet" = "false" [Option Program] settings.quiet: switch,
             option(SETS | DAEMON | NOTIFY | CHECK | AUDIT | DIFF, "", "Print only errors on stderr").short('q');
 
-        /// More messages on stderr. 1: events of a crawl, 2: a line for each URL, 3: everything.
+        /// More messages on stderr. 1: unusual events of a crawl, 2: a line for each URL, 3: everything.
         "verbose" = "0" [Option Program] settings.verbose: |value| small_count(value, 0..=u32::from(u8::MAX)),
             option(SETS | DAEMON | NOTIFY, "+", "Print more on stderr; -vv and -vvv print still more").short('v');
 
