@@ -298,10 +298,12 @@ impl Merge {
             if *name == "urls" && words.len() > 1 {
                 return;
             }
-            let table = setting_of(name).map(|setting| setting.table);
-            let option = setting_of(name).and_then(|setting| setting.option);
-            let is_of_publish = option.is_some_and(|option| option.commands & PUBLISH != 0);
-            if !is_of_publish || !matches!(table, Some("output" | "scope")) {
+            let is_of_set = setting_of(name).is_some_and(|setting| {
+                let option = setting.option;
+                option.is_some_and(|option| option.commands & PUBLISH != 0)
+                    && matches!(setting.table, "output" | "scope")
+            });
+            if !is_of_set {
                 continue;
             }
             let name = name.replace('_', "-");
